@@ -77,6 +77,7 @@ func verbs() []verb {
 		{"peek", groupTalk, talk.NewPeek},
 		{"explain", groupTalk, talk.NewExplain},
 		{"attach", groupTalk, talk.NewAttach},
+		{"resize", groupTalk, talk.NewResize},
 		{"exec", groupTalk, talk.NewExec},
 		{"interrupt", groupTalk, talk.NewInterrupt},
 		{"eof", groupTalk, talk.NewEOF},

@@ -41,6 +41,7 @@ type backend interface {
 	swarm.Screener
 	swarm.BatchScreener
 	swarm.Attacher
+	swarm.Resizer
 	swarm.Execer
 	swarm.Completer
 	swarm.Lister

@@ -70,6 +70,8 @@ type Backend struct {
 	AttachEnv []string
 	// ExecOptions are those of the last Exec.
 	ExecOptions swarm.ExecOptions
+	// Sizes are what Resize was asked for: columns and rows.
+	Sizes [][2]int
 }
 
 // SweepCall holds the names of the workers that [Backend.Sweep] was called with.

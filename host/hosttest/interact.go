@@ -85,6 +85,16 @@ func (b *Backend) SetLimits(_ context.Context, h swarm.Handle, l swarm.Limits) e
 	return b.update(h, func(w *Worker) { w.Spec.Limits = l })
 }
 
+func (b *Backend) Resize(_ context.Context, h swarm.Handle, columns, rows int) error {
+	if _, err := b.liveWorker(h); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.Sizes = append(b.Sizes, [2]int{columns, rows})
+	return nil
+}
+
 func (b *Backend) SetPaused(_ context.Context, h swarm.Handle, paused bool) error {
 	return b.update(h, func(w *Worker) { w.Paused = paused })
 }

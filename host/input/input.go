@@ -108,6 +108,25 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 	return worker.Of(rec), worker.WithName(err, "cannot signal", rec.Name)
 }
 
+// Resize sets the size of the terminal of a running worker, see [swarm.Resizer]. A caller that may
+// kill a team's worker may resize it.
+func (s *Sender) Resize(ctx context.Context, name string, columns, rows int) (worker.Worker, error) {
+	recs, _, err := s.Roster.Pick(ctx, worker.Selection{Names: []string{name}})
+	if err != nil {
+		return worker.Worker{}, err
+	}
+	if err := s.Roster.MayEnd(ctx, recs...); err != nil {
+		return worker.Worker{}, err
+	}
+	rec, err := s.live(ctx, recs[0])
+	if err == nil {
+		err = s.interact(ctx, rec, swarm.CapResize, func(ctx context.Context, p *backend.Peer) error {
+			return p.Backend.Resize(ctx, rec.Handle, columns, rows)
+		})
+	}
+	return worker.Of(rec), worker.WithName(err, "cannot resize", rec.Name)
+}
+
 // Attach returns the program that connects a person's terminal with a running worker. It
 // replaces the caller, which closes the host before; a read-only one gives the worker no input. A person at the terminal can end the
 // programs there and answer what they ask, so only its leader may attach to a team's worker,

@@ -112,6 +112,24 @@ func TestSendRefuses(t *testing.T) {
 	}
 }
 
+func TestResize(t *testing.T) {
+	t.Parallel()
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapResize)
+	r.MustSpawn(t, "a", "one")
+	r.MustSpawn(t, "far", "two")
+	r.MustSpawn(t, "ended", "one")
+	r.One.End(t, "ended", swarm.Exit{})
+	for name, want := range map[string]error{"a": nil, "far": swarm.ErrUnsupported, "ended": worker.ErrEnded, "ghost": store.ErrNotFound} {
+		if _, err := r.Input().Resize(t.Context(), name, 100, 30); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	if diff := cmp.Diff([][2]int{{100, 30}}, r.One.Sizes); diff != "" {
+		t.Errorf("sizes (-want +got):\n%s", diff)
+	}
+}
+
 func TestSignal(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)

@@ -102,6 +102,8 @@ func Unsupported(backend string, missing swarm.Capability, name string) error {
 	case name == "":
 	case missing == swarm.CapAttach:
 		err.hint = fmt.Sprintf("'%[1]s' has no window of its own; follow what it writes with 'swarm logs %[1]s --follow'", name)
+	case missing == swarm.CapResize:
+		err.hint = fmt.Sprintf("'%[1]s' is on no terminal; spawn it with --tmux to give it one", name)
 	case missing == swarm.CapExec:
 		err.hint = fmt.Sprintf("see where '%[1]s' runs with 'swarm show %[1]s'", name)
 	case missing == swarm.CapInput || missing == swarm.CapSignal:

@@ -39,6 +39,7 @@ var (
 	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)
+	_ swarm.Resizer       = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 	_ swarm.Progresser    = (*Backend)(nil)
 	_ swarm.SpawnChecker  = (*Backend)(nil)

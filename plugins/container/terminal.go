@@ -91,6 +91,28 @@ func (e *engine) size(ctx context.Context, r ref) {
 	_, _ = e.ContainerResize(ctx, r.Container, client.ContainerResizeOptions{Height: rows, Width: columns})
 }
 
+// Resize sets the size of the terminal of the container.
+func (b *Backend) Resize(ctx context.Context, h swarm.Handle, columns, rows int) error {
+	if err := swarm.CheckSize(columns, rows); err != nil {
+		return err
+	}
+	r, e, err := b.open(ctx, h)
+	if err != nil {
+		return err
+	}
+	s, err := e.inspect(ctx, r)
+	switch {
+	case err != nil:
+		return err
+	case !s.running:
+		return errEnded()
+	case !r.TTY:
+		return fmt.Errorf("%w: the worker is on no terminal: spawn it with --option tty=true", swarm.ErrInvalidSpec)
+	}
+	_, err = e.ContainerResize(ctx, r.Container, client.ContainerResizeOptions{Height: uint(rows), Width: uint(columns)})
+	return e.explain(ctx, "resize the terminal", err)
+}
+
 const (
 	// keyPause is between two keys: the program shall read them one by one.
 	keyPause = 30 * time.Millisecond

@@ -249,6 +249,17 @@ func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) er
 	return err
 }
 
+func (b *Backend) Resize(ctx context.Context, h swarm.Handle, columns, rows int) error {
+	_, l, far, err := b.of(h)
+	if err != nil {
+		return err
+	}
+	_, err = again(ctx, l, func(s *session) (none struct{}, err error) {
+		return none, s.backend.Resize(ctx, far, columns, rows)
+	})
+	return err
+}
+
 // Attach returns an ssh that shows the worker's terminal, or what it writes if it has none.
 func (b *Backend) Attach(ctx context.Context, h swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
 	_, l, far, err := b.of(h)

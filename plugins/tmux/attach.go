@@ -93,6 +93,45 @@ func (b *Backend) place(ctx context.Context, h handle) (pane, error) {
 	return pane{pid: pid, window: f[1], id: f[2]}, nil
 }
 
+// Resize sets the size of the worker's window, so that its pane has the size if it is alone in it.
+// tmux then keeps the size until a client attaches to the window.
+func (b *Backend) Resize(ctx context.Context, raw swarm.Handle, columns, rows int) error {
+	if err := swarm.CheckSize(columns, rows); err != nil {
+		return err
+	}
+	h, err := b.handle(ctx, raw)
+	if err != nil {
+		return err
+	}
+	st, err := shim.Status(h.Dir, h.ID)
+	if err != nil {
+		return err
+	}
+	if st.State != swarm.StateRunning {
+		return fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
+	}
+	p, err := b.place(ctx, h)
+	if err != nil {
+		return err
+	}
+	out, err := b.queries.ask(ctx, h.server(), h.ifOurs(
+		[]string{"resize-window", "-t", p.window, "-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows)},
+		[]string{"display-message", "-p", "-t", h.Pane, cursorFormat},
+	))
+	if refused, ok := errors.AsType[failure](err); ok {
+		return fmt.Errorf("%w: %w", swarm.ErrUnavailable, refused)
+	}
+	if err != nil {
+		return err
+	}
+	var s swarm.Screen
+	if setCursor(&s, strings.TrimSpace(out)); s.Columns != columns || s.Rows != rows {
+		return fmt.Errorf("%w: the pane of the worker has %d columns and %d rows now: it shares its window with other panes",
+			swarm.ErrInvalidSpec, s.Columns, s.Rows)
+	}
+	return nil
+}
+
 // insideOf returns the socket of the server in which a program with this environment runs, if
 // that server still exists: the variable outlives it, and gets into other terminals.
 func insideOf(env []string) string {

@@ -53,6 +53,28 @@ func (f *fixture) variable() string {
 	return "TMUX=" + f.mustTmux("display-message", "-p", "#{socket_path},#{pid},0")
 }
 
+// TestResize: the program on the terminal learns of its size, and a pane that shares its window is
+// refused a size that it can't have.
+func TestResize(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.spawn("w", "sh", "-c", `echo up; trap 'stty size' WINCH; while :; do sleep 0.05; done`)
+	w.shows("up")
+	if err := w.backend.Resize(t.Context(), w.handle, 101, 31); err != nil {
+		t.Fatal(err)
+	}
+	w.shows("31 101")
+	f.mustTmux("split-window", "-h", "-t", w.parts().Pane, "exec sleep 999")
+	const want = "it shares its window with other panes"
+	if err := w.backend.Resize(t.Context(), w.handle, 80, 24); !errors.Is(err, swarm.ErrInvalidSpec) || !strings.Contains(err.Error(), want) {
+		t.Errorf("with a second pane: %v", err)
+	}
+	w.kill(gently)
+	if err := w.backend.Resize(t.Context(), w.handle, 80, 24); !errors.Is(err, swarm.ErrNotFound) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
 // TestAttach has a terminal, which is a window of another server, look at two
 // workers one after the other.
 func TestAttach(t *testing.T) {

@@ -83,6 +83,7 @@ func useBackend(t *testing.T, b *client.Backend) {
 	must("ScreenBatch", err)
 	_, err = b.Attach(ctx, h, swarm.AttachOptions{})
 	must("Attach", err)
+	must("Resize", b.Resize(ctx, h, 80, 24))
 	_, err = b.Exec(ctx, h, swarm.ExecOptions{Command: []string{"true"}})
 	must("Exec", err)
 	measured, err := b.Stats(ctx, []swarm.Handle{h})
@@ -257,6 +258,7 @@ func TestFutureCalls(t *testing.T) {
 		"Stats":     func() error { _, err := b.Stats(t.Context(), []swarm.Handle{h}); return err },
 		"SetLimits": func() error { return b.SetLimits(t.Context(), h, swarm.Limits{PIDs: 1}) },
 		"SetPaused": func() error { return b.SetPaused(t.Context(), h, true) },
+		"Resize":    func() error { return b.Resize(t.Context(), h, 80, 24) },
 		"Progress":  func() error { return b.Progress(t.Context(), "a", nil) },
 		"Sweep":     func() error { _, err := b.Sweep(t.Context(), nil, nil); return err },
 	} {

@@ -24,6 +24,7 @@ const (
 	CapScreen        Capability = "screen"         // [Screener]
 	CapBatchScreen   Capability = "batch-screen"   // [BatchScreener]
 	CapAttach        Capability = "attach"         // [Attacher]
+	CapResize        Capability = "resize"         // [Resizer]
 	CapExec          Capability = "exec"           // [Execer]
 	CapWatch         Capability = "watch"          // [Watcher]
 	CapComplete      Capability = "complete"       // [Completer]
@@ -74,6 +75,7 @@ var interfaces = []struct {
 	{CapScreen, has[Screener]},
 	{CapBatchScreen, has[BatchScreener]},
 	{CapAttach, has[Attacher]},
+	{CapResize, has[Resizer]},
 	{CapExec, has[Execer]},
 	{CapWatch, has[Watcher]},
 	{CapComplete, has[Completer]},

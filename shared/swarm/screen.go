@@ -1,6 +1,9 @@
 package swarm
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // ScreenOptions select the part of a screen to read.
 type ScreenOptions struct {
@@ -64,6 +67,30 @@ type BatchScreener interface {
 type ScreenResult struct {
 	Screen Screen
 	Err    error
+}
+
+// MaxTerminal is the largest number of columns, and of rows, that [Resizer] is asked for.
+const MaxTerminal = 1000
+
+// Resizer sets the sizes of terminals.
+type Resizer interface {
+	// Resize sets the size of the terminal of a running worker, whose foreground processes get
+	// SIGWINCH as from any terminal. When it returns nil, [Screen] has the size, until a person
+	// who attaches brings another one. It may be repeated.
+	//
+	// Errors: [ErrInvalidSpec] for a worker that is on no terminal, and for a size that
+	// [CheckSize] refuses, as the SDK does; [ErrNotFound] for a worker that has ended.
+	Resize(ctx context.Context, h Handle, columns, rows int) error
+}
+
+// CheckSize returns an [ErrInvalidSpec] if a terminal can't have that many columns and rows.
+func CheckSize(columns, rows int) error {
+	for _, n := range []int{columns, rows} {
+		if n < 1 || n > MaxTerminal {
+			return fmt.Errorf("%w: a terminal of %d columns and %d rows: expected numbers from 1 to %d", ErrInvalidSpec, columns, rows, MaxTerminal)
+		}
+	}
+	return nil
 }
 
 // AttachOptions describe the terminal to attach, and what it may do.

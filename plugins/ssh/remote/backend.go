@@ -28,6 +28,7 @@ type Terminal interface {
 	swarm.Sweeper
 	swarm.Screener
 	swarm.Attacher
+	swarm.Resizer
 	swarm.Checker
 }
 
@@ -68,6 +69,7 @@ var (
 	_ swarm.Screener      = (*Backend)(nil)
 	_ swarm.BatchScreener = (*Backend)(nil)
 	_ swarm.Attacher      = (*Backend)(nil)
+	_ swarm.Resizer       = (*Backend)(nil)
 	_ swarm.Execer        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )

@@ -109,6 +109,26 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 	return swarm.Attachment{Command: []string{"true"}}, nil
 }
 
+// Resize sets the size of the terminal of a worker that has one.
+func (b *Backend) Resize(ctx context.Context, raw swarm.Handle, columns, rows int) error {
+	h, err := b.handle(raw)
+	if err != nil {
+		return err
+	}
+	if h.Kind == KindTerminal {
+		return b.opts.Terminal.Resize(ctx, h.inner(), columns, rows)
+	}
+	st, err := b.opts.Process.Status(ctx, h.inner())
+	switch {
+	case err != nil:
+		return err
+	case st.State != swarm.StateRunning:
+		return fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
+	default:
+		return fmt.Errorf("%w: the worker is on no terminal: spawn it with --option tty=true", swarm.ErrInvalidSpec)
+	}
+}
+
 var ErrNoTerminal = errors.New("the worker has no terminal")
 
 // Attached is a worker that a person's terminal is to be connected with.

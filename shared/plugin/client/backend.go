@@ -35,6 +35,7 @@ var (
 	_ swarm.Screener      = (*Backend)(nil)
 	_ swarm.BatchScreener = (*Backend)(nil)
 	_ swarm.Attacher      = (*Backend)(nil)
+	_ swarm.Resizer       = (*Backend)(nil)
 	_ swarm.Execer        = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Completer     = (*Backend)(nil)

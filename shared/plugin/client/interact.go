@@ -31,6 +31,12 @@ func (b *Backend) SetLimits(ctx context.Context, h swarm.Handle, l swarm.Limits)
 	return wire.FromStatus(ctx, err)
 }
 
+// Resize implements [swarm.Resizer].
+func (b *Backend) Resize(ctx context.Context, h swarm.Handle, columns, rows int) error {
+	_, err := b.rpc.Resize(ctx, &pb.ResizeRequest{Handle: wire.Handle(h), Columns: int64(columns), Rows: int64(rows)})
+	return wire.FromStatus(ctx, err)
+}
+
 // SetPaused implements [swarm.Pauser].
 func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) error {
 	_, err := b.rpc.SetPaused(ctx, &pb.SetPausedRequest{Handle: wire.Handle(h), Paused: paused})

@@ -79,6 +79,7 @@ var foreignVerbs = map[string][]string{
 	"pause":       {"freeze", "suspend"},
 	"peek":        {"capture-pane", "screen", "view"},
 	"plugin list": {"plugins"},
+	"resize":      {"refresh-client", "resize-pane", "resize-window"},
 	"respawn": {
 		"reboot", "redeploy", "reload", "respawn-pane", "respawn-window", "restart", "rollout",
 	},

@@ -2303,6 +2303,107 @@ func (x *Cursor) GetVisible() bool {
 	return false
 }
 
+// ResizeRequest asks for another size of a terminal.
+type ResizeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The worker.
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// From 1 to 1000; another number is INVALID_SPEC.
+	Columns int64 `protobuf:"varint,2,opt,name=columns,proto3" json:"columns,omitempty"`
+	// As columns.
+	Rows          int64 `protobuf:"varint,3,opt,name=rows,proto3" json:"rows,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResizeRequest) Reset() {
+	*x = ResizeRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResizeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResizeRequest) ProtoMessage() {}
+
+func (x *ResizeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResizeRequest.ProtoReflect.Descriptor instead.
+func (*ResizeRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *ResizeRequest) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *ResizeRequest) GetColumns() int64 {
+	if x != nil {
+		return x.Columns
+	}
+	return 0
+}
+
+func (x *ResizeRequest) GetRows() int64 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+// ResizeResponse says that the terminal has the size.
+type ResizeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResizeResponse) Reset() {
+	*x = ResizeResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResizeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResizeResponse) ProtoMessage() {}
+
+func (x *ResizeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResizeResponse.ProtoReflect.Descriptor instead.
+func (*ResizeResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
+}
+
 // ScreensRequest asks what terminals show.
 type ScreensRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2318,7 +2419,7 @@ type ScreensRequest struct {
 
 func (x *ScreensRequest) Reset() {
 	*x = ScreensRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2330,7 +2431,7 @@ func (x *ScreensRequest) String() string {
 func (*ScreensRequest) ProtoMessage() {}
 
 func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2343,7 +2444,7 @@ func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensRequest.ProtoReflect.Descriptor instead.
 func (*ScreensRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ScreensRequest) GetHandles() []*Handle {
@@ -2378,7 +2479,7 @@ type ScreensResponse struct {
 
 func (x *ScreensResponse) Reset() {
 	*x = ScreensResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2390,7 +2491,7 @@ func (x *ScreensResponse) String() string {
 func (*ScreensResponse) ProtoMessage() {}
 
 func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2403,7 +2504,7 @@ func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensResponse.ProtoReflect.Descriptor instead.
 func (*ScreensResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ScreensResponse) GetResults() []*ScreenResult {
@@ -2426,7 +2527,7 @@ type ScreenResult struct {
 
 func (x *ScreenResult) Reset() {
 	*x = ScreenResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2438,7 +2539,7 @@ func (x *ScreenResult) String() string {
 func (*ScreenResult) ProtoMessage() {}
 
 func (x *ScreenResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2451,7 +2552,7 @@ func (x *ScreenResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResult.ProtoReflect.Descriptor instead.
 func (*ScreenResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ScreenResult) GetScreen() *ScreenResponse {
@@ -2483,7 +2584,7 @@ type AttachRequest struct {
 
 func (x *AttachRequest) Reset() {
 	*x = AttachRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2495,7 +2596,7 @@ func (x *AttachRequest) String() string {
 func (*AttachRequest) ProtoMessage() {}
 
 func (x *AttachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2508,7 +2609,7 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AttachRequest) GetHandle() *Handle {
@@ -2551,7 +2652,7 @@ type AttachResponse struct {
 
 func (x *AttachResponse) Reset() {
 	*x = AttachResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2563,7 +2664,7 @@ func (x *AttachResponse) String() string {
 func (*AttachResponse) ProtoMessage() {}
 
 func (x *AttachResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2576,7 +2677,7 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *AttachResponse) GetCommand() [][]byte {
@@ -2635,7 +2736,7 @@ type ExecRequest struct {
 
 func (x *ExecRequest) Reset() {
 	*x = ExecRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2647,7 +2748,7 @@ func (x *ExecRequest) String() string {
 func (*ExecRequest) ProtoMessage() {}
 
 func (x *ExecRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2660,7 +2761,7 @@ func (x *ExecRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecRequest.ProtoReflect.Descriptor instead.
 func (*ExecRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ExecRequest) GetHandle() *Handle {
@@ -2722,7 +2823,7 @@ type ExecResponse struct {
 
 func (x *ExecResponse) Reset() {
 	*x = ExecResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2734,7 +2835,7 @@ func (x *ExecResponse) String() string {
 func (*ExecResponse) ProtoMessage() {}
 
 func (x *ExecResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2747,7 +2848,7 @@ func (x *ExecResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecResponse.ProtoReflect.Descriptor instead.
 func (*ExecResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ExecResponse) GetCommand() [][]byte {
@@ -2782,7 +2883,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2794,7 +2895,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2807,7 +2908,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *WatchRequest) GetHandles() []*Handle {
@@ -2834,7 +2935,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2846,7 +2947,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2859,7 +2960,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *WatchResponse) GetIndex() uint32 {
@@ -2905,7 +3006,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2917,7 +3018,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2930,7 +3031,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *CompleteRequest) GetHandle() *Handle {
@@ -2963,7 +3064,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2975,7 +3076,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2988,7 +3089,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
 }
 
 // ListRequest asks for the workers of the engine.
@@ -3000,7 +3101,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3012,7 +3113,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3025,7 +3126,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
 }
 
 // ListResponse is one of them.
@@ -3046,7 +3147,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3058,7 +3159,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3071,7 +3172,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListResponse) GetSpec() *SpawnRequest {
@@ -3116,7 +3217,7 @@ type StatsRequest struct {
 
 func (x *StatsRequest) Reset() {
 	*x = StatsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3128,7 +3229,7 @@ func (x *StatsRequest) String() string {
 func (*StatsRequest) ProtoMessage() {}
 
 func (x *StatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3141,7 +3242,7 @@ func (x *StatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsRequest.ProtoReflect.Descriptor instead.
 func (*StatsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *StatsRequest) GetHandles() []*Handle {
@@ -3169,7 +3270,7 @@ type StatsResponse struct {
 
 func (x *StatsResponse) Reset() {
 	*x = StatsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3181,7 +3282,7 @@ func (x *StatsResponse) String() string {
 func (*StatsResponse) ProtoMessage() {}
 
 func (x *StatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3194,7 +3295,7 @@ func (x *StatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResponse.ProtoReflect.Descriptor instead.
 func (*StatsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *StatsResponse) GetResults() []*StatsResult {
@@ -3217,7 +3318,7 @@ type StatsResult struct {
 
 func (x *StatsResult) Reset() {
 	*x = StatsResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3229,7 +3330,7 @@ func (x *StatsResult) String() string {
 func (*StatsResult) ProtoMessage() {}
 
 func (x *StatsResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3242,7 +3343,7 @@ func (x *StatsResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResult.ProtoReflect.Descriptor instead.
 func (*StatsResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *StatsResult) GetStats() *WorkerStats {
@@ -3285,7 +3386,7 @@ type WorkerStats struct {
 
 func (x *WorkerStats) Reset() {
 	*x = WorkerStats{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3297,7 +3398,7 @@ func (x *WorkerStats) String() string {
 func (*WorkerStats) ProtoMessage() {}
 
 func (x *WorkerStats) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3310,7 +3411,7 @@ func (x *WorkerStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStats.ProtoReflect.Descriptor instead.
 func (*WorkerStats) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *WorkerStats) GetTime() *timestamppb.Timestamp {
@@ -3373,7 +3474,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3385,7 +3486,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3398,7 +3499,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ProgressRequest) GetId() string {
@@ -3419,7 +3520,7 @@ type ProgressResponse struct {
 
 func (x *ProgressResponse) Reset() {
 	*x = ProgressResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3431,7 +3532,7 @@ func (x *ProgressResponse) String() string {
 func (*ProgressResponse) ProtoMessage() {}
 
 func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3444,7 +3545,7 @@ func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressResponse.ProtoReflect.Descriptor instead.
 func (*ProgressResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{50}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ProgressResponse) GetText() string {
@@ -3610,7 +3711,12 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x06Cursor\x12\x16\n" +
 	"\x06column\x18\x01 \x01(\x03R\x06column\x12\x10\n" +
 	"\x03row\x18\x02 \x01(\x03R\x03row\x12\x18\n" +
-	"\avisible\x18\x03 \x01(\bR\avisible\"q\n" +
+	"\avisible\x18\x03 \x01(\bR\avisible\"n\n" +
+	"\rResizeRequest\x12/\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x18\n" +
+	"\acolumns\x18\x02 \x01(\x03R\acolumns\x12\x12\n" +
+	"\x04rows\x18\x03 \x01(\x03R\x04rows\"\x10\n" +
+	"\x0eResizeResponse\"q\n" +
 	"\x0eScreensRequest\x121\n" +
 	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\x12\x14\n" +
 	"\x05lines\x18\x02 \x01(\x03R\x05lines\x12\x16\n" +
@@ -3694,7 +3800,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
 	"\x0eINPUT_KIND_EOF\x10\x02\x12\x13\n" +
-	"\x0fINPUT_KIND_KEYS\x10\x032\xf7\v\n" +
+	"\x0fINPUT_KIND_KEYS\x10\x032\xc2\f\n" +
 	"\aBackend\x12F\n" +
 	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12U\n" +
 	"\n" +
@@ -3708,7 +3814,8 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x06Signal\x12\x1e.swarm.plugin.v1.SignalRequest\x1a\x1f.swarm.plugin.v1.SignalResponse\x12I\n" +
 	"\x06Screen\x12\x1e.swarm.plugin.v1.ScreenRequest\x1a\x1f.swarm.plugin.v1.ScreenResponse\x12L\n" +
 	"\aScreens\x12\x1f.swarm.plugin.v1.ScreensRequest\x1a .swarm.plugin.v1.ScreensResponse\x12I\n" +
-	"\x06Attach\x12\x1e.swarm.plugin.v1.AttachRequest\x1a\x1f.swarm.plugin.v1.AttachResponse\x12C\n" +
+	"\x06Attach\x12\x1e.swarm.plugin.v1.AttachRequest\x1a\x1f.swarm.plugin.v1.AttachResponse\x12I\n" +
+	"\x06Resize\x12\x1e.swarm.plugin.v1.ResizeRequest\x1a\x1f.swarm.plugin.v1.ResizeResponse\x12C\n" +
 	"\x04Exec\x12\x1c.swarm.plugin.v1.ExecRequest\x1a\x1d.swarm.plugin.v1.ExecResponse\x12H\n" +
 	"\x05Watch\x12\x1d.swarm.plugin.v1.WatchRequest\x1a\x1e.swarm.plugin.v1.WatchResponse0\x01\x12O\n" +
 	"\bComplete\x12 .swarm.plugin.v1.CompleteRequest\x1a!.swarm.plugin.v1.CompleteResponse\x12E\n" +
@@ -3731,7 +3838,7 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(KillMode)(0),                 // 0: swarm.plugin.v1.KillMode
 	(InputKind)(0),                // 1: swarm.plugin.v1.InputKind
@@ -3767,39 +3874,41 @@ var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(*ScreenRequest)(nil),         // 31: swarm.plugin.v1.ScreenRequest
 	(*ScreenResponse)(nil),        // 32: swarm.plugin.v1.ScreenResponse
 	(*Cursor)(nil),                // 33: swarm.plugin.v1.Cursor
-	(*ScreensRequest)(nil),        // 34: swarm.plugin.v1.ScreensRequest
-	(*ScreensResponse)(nil),       // 35: swarm.plugin.v1.ScreensResponse
-	(*ScreenResult)(nil),          // 36: swarm.plugin.v1.ScreenResult
-	(*AttachRequest)(nil),         // 37: swarm.plugin.v1.AttachRequest
-	(*AttachResponse)(nil),        // 38: swarm.plugin.v1.AttachResponse
-	(*ExecRequest)(nil),           // 39: swarm.plugin.v1.ExecRequest
-	(*ExecResponse)(nil),          // 40: swarm.plugin.v1.ExecResponse
-	(*WatchRequest)(nil),          // 41: swarm.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 42: swarm.plugin.v1.WatchResponse
-	(*CompleteRequest)(nil),       // 43: swarm.plugin.v1.CompleteRequest
-	(*CompleteResponse)(nil),      // 44: swarm.plugin.v1.CompleteResponse
-	(*ListRequest)(nil),           // 45: swarm.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 46: swarm.plugin.v1.ListResponse
-	(*StatsRequest)(nil),          // 47: swarm.plugin.v1.StatsRequest
-	(*StatsResponse)(nil),         // 48: swarm.plugin.v1.StatsResponse
-	(*StatsResult)(nil),           // 49: swarm.plugin.v1.StatsResult
-	(*WorkerStats)(nil),           // 50: swarm.plugin.v1.WorkerStats
-	(*ProgressRequest)(nil),       // 51: swarm.plugin.v1.ProgressRequest
-	(*ProgressResponse)(nil),      // 52: swarm.plugin.v1.ProgressResponse
-	nil,                           // 53: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 54: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*Handle)(nil),                // 55: swarm.plugin.v1.Handle
-	(*durationpb.Duration)(nil),   // 56: google.protobuf.Duration
-	(*Error)(nil),                 // 57: swarm.plugin.v1.Error
-	(*WorkerStatus)(nil),          // 58: swarm.plugin.v1.WorkerStatus
-	(*Process)(nil),               // 59: swarm.plugin.v1.Process
-	(*timestamppb.Timestamp)(nil), // 60: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 61: swarm.plugin.v1.Usage
-	(*StatusRequest)(nil),         // 62: swarm.plugin.v1.StatusRequest
-	(*StatusResponse)(nil),        // 63: swarm.plugin.v1.StatusResponse
+	(*ResizeRequest)(nil),         // 34: swarm.plugin.v1.ResizeRequest
+	(*ResizeResponse)(nil),        // 35: swarm.plugin.v1.ResizeResponse
+	(*ScreensRequest)(nil),        // 36: swarm.plugin.v1.ScreensRequest
+	(*ScreensResponse)(nil),       // 37: swarm.plugin.v1.ScreensResponse
+	(*ScreenResult)(nil),          // 38: swarm.plugin.v1.ScreenResult
+	(*AttachRequest)(nil),         // 39: swarm.plugin.v1.AttachRequest
+	(*AttachResponse)(nil),        // 40: swarm.plugin.v1.AttachResponse
+	(*ExecRequest)(nil),           // 41: swarm.plugin.v1.ExecRequest
+	(*ExecResponse)(nil),          // 42: swarm.plugin.v1.ExecResponse
+	(*WatchRequest)(nil),          // 43: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 44: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 45: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 46: swarm.plugin.v1.CompleteResponse
+	(*ListRequest)(nil),           // 47: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 48: swarm.plugin.v1.ListResponse
+	(*StatsRequest)(nil),          // 49: swarm.plugin.v1.StatsRequest
+	(*StatsResponse)(nil),         // 50: swarm.plugin.v1.StatsResponse
+	(*StatsResult)(nil),           // 51: swarm.plugin.v1.StatsResult
+	(*WorkerStats)(nil),           // 52: swarm.plugin.v1.WorkerStats
+	(*ProgressRequest)(nil),       // 53: swarm.plugin.v1.ProgressRequest
+	(*ProgressResponse)(nil),      // 54: swarm.plugin.v1.ProgressResponse
+	nil,                           // 55: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 56: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*Handle)(nil),                // 57: swarm.plugin.v1.Handle
+	(*durationpb.Duration)(nil),   // 58: google.protobuf.Duration
+	(*Error)(nil),                 // 59: swarm.plugin.v1.Error
+	(*WorkerStatus)(nil),          // 60: swarm.plugin.v1.WorkerStatus
+	(*Process)(nil),               // 61: swarm.plugin.v1.Process
+	(*timestamppb.Timestamp)(nil), // 62: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 63: swarm.plugin.v1.Usage
+	(*StatusRequest)(nil),         // 64: swarm.plugin.v1.StatusRequest
+	(*StatusResponse)(nil),        // 65: swarm.plugin.v1.StatusResponse
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	53, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	55, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
 	11, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
 	9,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
 	7,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
@@ -3807,105 +3916,108 @@ var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
 	6,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
 	5,  // 6: swarm.plugin.v1.SpawnRequest.sandbox:type_name -> swarm.plugin.v1.Sandbox
 	2,  // 7: swarm.plugin.v1.CheckSpawnRequest.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	55, // 8: swarm.plugin.v1.CheckSpawnRequest.replaces:type_name -> swarm.plugin.v1.Handle
-	56, // 9: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	56, // 10: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	56, // 11: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
-	55, // 12: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
-	56, // 13: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	57, // 8: swarm.plugin.v1.CheckSpawnRequest.replaces:type_name -> swarm.plugin.v1.Handle
+	58, // 9: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	58, // 10: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	58, // 11: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	57, // 12: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
+	58, // 13: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
 	0,  // 14: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
 	13, // 15: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
-	55, // 16: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 16: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
 	11, // 17: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
 	15, // 18: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	57, // 19: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
-	58, // 20: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	59, // 21: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	55, // 22: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	60, // 23: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	59, // 19: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	60, // 20: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	61, // 21: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
+	57, // 22: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 23: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
 	18, // 24: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	60, // 25: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	54, // 26: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	62, // 25: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	56, // 26: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
 	9,  // 27: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	55, // 28: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	55, // 29: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	55, // 30: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	55, // 31: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 28: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 29: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	57, // 30: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	57, // 31: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
 	1,  // 32: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	56, // 33: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
-	55, // 34: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	58, // 33: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	57, // 34: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
 	0,  // 35: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	55, // 36: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 36: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
 	6,  // 37: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
-	55, // 38: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
-	55, // 39: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 38: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 39: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
 	33, // 40: swarm.plugin.v1.ScreenResponse.cursor:type_name -> swarm.plugin.v1.Cursor
-	55, // 41: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
-	36, // 42: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
-	32, // 43: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
-	57, // 44: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
-	55, // 45: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	55, // 46: swarm.plugin.v1.ExecRequest.handle:type_name -> swarm.plugin.v1.Handle
-	55, // 47: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	58, // 48: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	57, // 49: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	55, // 50: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	11, // 51: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	2,  // 52: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	55, // 53: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	60, // 54: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	58, // 55: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	55, // 56: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
-	49, // 57: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
-	50, // 58: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
-	57, // 59: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
-	60, // 60: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
-	61, // 61: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
-	2,  // 62: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	3,  // 63: swarm.plugin.v1.Backend.CheckSpawn:input_type -> swarm.plugin.v1.CheckSpawnRequest
-	62, // 64: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	12, // 65: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	16, // 66: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	19, // 67: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	21, // 68: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	23, // 69: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	25, // 70: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	31, // 71: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	34, // 72: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
-	37, // 73: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	39, // 74: swarm.plugin.v1.Backend.Exec:input_type -> swarm.plugin.v1.ExecRequest
-	41, // 75: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	43, // 76: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	45, // 77: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	47, // 78: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
-	27, // 79: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
-	29, // 80: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
-	51, // 81: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
-	10, // 82: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	4,  // 83: swarm.plugin.v1.Backend.CheckSpawn:output_type -> swarm.plugin.v1.CheckSpawnResponse
-	63, // 84: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	14, // 85: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	17, // 86: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	20, // 87: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	22, // 88: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	24, // 89: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	26, // 90: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	32, // 91: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	35, // 92: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
-	38, // 93: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	40, // 94: swarm.plugin.v1.Backend.Exec:output_type -> swarm.plugin.v1.ExecResponse
-	42, // 95: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	44, // 96: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	46, // 97: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	48, // 98: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
-	28, // 99: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
-	30, // 100: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
-	52, // 101: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
-	82, // [82:102] is the sub-list for method output_type
-	62, // [62:82] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	57, // 41: swarm.plugin.v1.ResizeRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 42: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	38, // 43: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
+	32, // 44: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
+	59, // 45: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	57, // 46: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 47: swarm.plugin.v1.ExecRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 48: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	60, // 49: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	59, // 50: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	57, // 51: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	11, // 52: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	2,  // 53: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	57, // 54: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 55: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	60, // 56: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	57, // 57: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
+	51, // 58: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
+	52, // 59: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
+	59, // 60: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
+	62, // 61: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
+	63, // 62: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
+	2,  // 63: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	3,  // 64: swarm.plugin.v1.Backend.CheckSpawn:input_type -> swarm.plugin.v1.CheckSpawnRequest
+	64, // 65: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	12, // 66: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	16, // 67: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	19, // 68: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	21, // 69: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	23, // 70: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	25, // 71: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	31, // 72: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	36, // 73: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	39, // 74: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	34, // 75: swarm.plugin.v1.Backend.Resize:input_type -> swarm.plugin.v1.ResizeRequest
+	41, // 76: swarm.plugin.v1.Backend.Exec:input_type -> swarm.plugin.v1.ExecRequest
+	43, // 77: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	45, // 78: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	47, // 79: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	49, // 80: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
+	27, // 81: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
+	29, // 82: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
+	53, // 83: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
+	10, // 84: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	4,  // 85: swarm.plugin.v1.Backend.CheckSpawn:output_type -> swarm.plugin.v1.CheckSpawnResponse
+	65, // 86: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	14, // 87: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	17, // 88: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	20, // 89: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	22, // 90: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	24, // 91: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	26, // 92: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	32, // 93: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	37, // 94: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	40, // 95: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	35, // 96: swarm.plugin.v1.Backend.Resize:output_type -> swarm.plugin.v1.ResizeResponse
+	42, // 97: swarm.plugin.v1.Backend.Exec:output_type -> swarm.plugin.v1.ExecResponse
+	44, // 98: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	46, // 99: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	48, // 100: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	50, // 101: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
+	28, // 102: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
+	30, // 103: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
+	54, // 104: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
+	84, // [84:105] is the sub-list for method output_type
+	63, // [63:84] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -3916,14 +4028,14 @@ func file_swarm_plugin_v1_backend_proto_init() {
 	file_swarm_plugin_v1_plugin_proto_init()
 	file_swarm_plugin_v1_status_proto_init()
 	file_swarm_plugin_v1_backend_proto_msgTypes[14].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[48].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[50].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   53,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

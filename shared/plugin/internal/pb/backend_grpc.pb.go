@@ -31,6 +31,7 @@ const (
 	Backend_Screen_FullMethodName     = "/swarm.plugin.v1.Backend/Screen"
 	Backend_Screens_FullMethodName    = "/swarm.plugin.v1.Backend/Screens"
 	Backend_Attach_FullMethodName     = "/swarm.plugin.v1.Backend/Attach"
+	Backend_Resize_FullMethodName     = "/swarm.plugin.v1.Backend/Resize"
 	Backend_Exec_FullMethodName       = "/swarm.plugin.v1.Backend/Exec"
 	Backend_Watch_FullMethodName      = "/swarm.plugin.v1.Backend/Watch"
 	Backend_Complete_FullMethodName   = "/swarm.plugin.v1.Backend/Complete"
@@ -83,6 +84,9 @@ type BackendClient interface {
 	// Attach reports how to connect a person's terminal with a worker, and changes
 	// nothing. Capability "attach".
 	Attach(ctx context.Context, in *AttachRequest, opts ...grpc.CallOption) (*AttachResponse, error)
+	// Resize sets the size of the terminal of a running worker, which gets SIGWINCH. A worker that is
+	// on no terminal is INVALID_SPEC. It may be repeated. Capability "resize".
+	Resize(ctx context.Context, in *ResizeRequest, opts ...grpc.CallOption) (*ResizeResponse, error)
 	// Exec reports which program runs a command in the surroundings of a running worker, and
 	// changes nothing. A worker that has ended is NOT_FOUND. Capability "exec".
 	Exec(ctx context.Context, in *ExecRequest, opts ...grpc.CallOption) (*ExecResponse, error)
@@ -263,6 +267,16 @@ func (c *backendClient) Attach(ctx context.Context, in *AttachRequest, opts ...g
 	return out, nil
 }
 
+func (c *backendClient) Resize(ctx context.Context, in *ResizeRequest, opts ...grpc.CallOption) (*ResizeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResizeResponse)
+	err := c.cc.Invoke(ctx, Backend_Resize_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *backendClient) Exec(ctx context.Context, in *ExecRequest, opts ...grpc.CallOption) (*ExecResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ExecResponse)
@@ -412,6 +426,9 @@ type BackendServer interface {
 	// Attach reports how to connect a person's terminal with a worker, and changes
 	// nothing. Capability "attach".
 	Attach(context.Context, *AttachRequest) (*AttachResponse, error)
+	// Resize sets the size of the terminal of a running worker, which gets SIGWINCH. A worker that is
+	// on no terminal is INVALID_SPEC. It may be repeated. Capability "resize".
+	Resize(context.Context, *ResizeRequest) (*ResizeResponse, error)
 	// Exec reports which program runs a command in the surroundings of a running worker, and
 	// changes nothing. A worker that has ended is NOT_FOUND. Capability "exec".
 	Exec(context.Context, *ExecRequest) (*ExecResponse, error)
@@ -486,6 +503,9 @@ func (UnimplementedBackendServer) Screens(context.Context, *ScreensRequest) (*Sc
 }
 func (UnimplementedBackendServer) Attach(context.Context, *AttachRequest) (*AttachResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Attach not implemented")
+}
+func (UnimplementedBackendServer) Resize(context.Context, *ResizeRequest) (*ResizeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Resize not implemented")
 }
 func (UnimplementedBackendServer) Exec(context.Context, *ExecRequest) (*ExecResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Exec not implemented")
@@ -723,6 +743,24 @@ func _Backend_Attach_Handler(srv interface{}, ctx context.Context, dec func(inte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Backend_Resize_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResizeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).Resize(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_Resize_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).Resize(ctx, req.(*ResizeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Backend_Exec_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ExecRequest)
 	if err := dec(in); err != nil {
@@ -888,6 +926,10 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Attach",
 			Handler:    _Backend_Attach_Handler,
+		},
+		{
+			MethodName: "Resize",
+			Handler:    _Backend_Resize_Handler,
 		},
 		{
 			MethodName: "Exec",

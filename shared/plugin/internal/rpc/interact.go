@@ -80,6 +80,16 @@ func (b backendServer) SetPaused(ctx context.Context, req *pb.SetPausedRequest) 
 	})
 }
 
+func (b backendServer) Resize(ctx context.Context, req *pb.ResizeRequest) (*pb.ResizeResponse, error) {
+	return call(ctx, b.s, "Resize", func(ctx context.Context, resizer swarm.Resizer) (*pb.ResizeResponse, error) {
+		columns, rows := int(req.GetColumns()), int(req.GetRows())
+		if err := swarm.CheckSize(columns, rows); err != nil {
+			return nil, err
+		}
+		return &pb.ResizeResponse{}, resizer.Resize(ctx, wire.FromHandle(req.GetHandle()), columns, rows)
+	})
+}
+
 // checkLimits refuses limits that make no sense, and those that the backend would ignore.
 func checkLimits(backend any, l swarm.Limits) error {
 	if err := l.Check(); err != nil {

@@ -61,6 +61,13 @@ func handleCalls() []call {
 			_, err := b.Attach(ctx, t.handle, swarm.AttachOptions{})
 			return err
 		}),
+		optional("Resize", swarm.CapResize, func(ctx context.Context, b swarm.Resizer, t target) error {
+			err := b.Resize(ctx, t.handle, 100, 30)
+			if errors.Is(err, swarm.ErrInvalidSpec) {
+				return nil // the workers of the kit may be on no terminal
+			}
+			return err
+		}),
 		optional("Exec", swarm.CapExec, func(ctx context.Context, b swarm.Execer, t target) error {
 			_, err := b.Exec(ctx, t.handle, swarm.ExecOptions{Command: []string{"true"}})
 			return err
@@ -139,7 +146,7 @@ func badHandleCases() []testCase {
 // endedCases are about calls that need a running worker. Other files have the cases that check
 // more than the error.
 func endedCases() []testCase {
-	needRunning := []swarm.Capability{swarm.CapStats, swarm.CapPause, swarm.CapSetLimits, swarm.CapAttach, swarm.CapExec, swarm.CapSignal}
+	needRunning := []swarm.Capability{swarm.CapStats, swarm.CapPause, swarm.CapSetLimits, swarm.CapAttach, swarm.CapResize, swarm.CapExec, swarm.CapSignal}
 	var cases []testCase
 	for _, c := range handleCalls() {
 		if slices.Contains(needRunning, c.capability) {

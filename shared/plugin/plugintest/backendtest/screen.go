@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"cmp"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -152,6 +153,12 @@ func (w *worker) look(lines int) (swarm.Screen, error) {
 	return w.Backend.(swarm.Screener).Screen(ctx, w.handle, swarm.ScreenOptions{Lines: lines})
 }
 
+func (w *worker) resize(columns, rows int) error {
+	ctx, cancel := w.limited()
+	defer cancel()
+	return w.Backend.(swarm.Resizer).Resize(ctx, w.handle, columns, rows)
+}
+
 func (w *worker) screen(lines int) swarm.Screen {
 	w.Helper()
 	s, err := w.look(lines)
@@ -173,6 +180,29 @@ func (w *worker) wantScreen(lines int, want []string, taken bool) {
 
 func attachCases() []testCase {
 	return []testCase{
+		newCase("resize", scope{needs: swarm.CapResize, also: swarm.CapScreen},
+			"the screen of a worker has the size of the last Resize when that returns, unless the worker is on no terminal",
+			func(k *kit) {
+				w := k.page()
+				for _, size := range [][2]int{{100, 30}, {60, 10}, {60, 10}} {
+					err := w.resize(size[0], size[1])
+					if errors.Is(err, swarm.ErrInvalidSpec) {
+						return
+					}
+					k.Must("Resize", err)
+					if s := w.screen(0); s.Columns != size[0] || s.Rows != size[1] {
+						k.Broken("after Resize to %d columns and %d rows it has %d and %d", size[0], size[1], s.Columns, s.Rows)
+					}
+				}
+			}),
+		newCase("resize-to-no-size", scope{needs: swarm.CapResize},
+			"Resize to a size that no terminal has is ErrInvalidSpec",
+			func(k *kit) {
+				w := k.ready(script.Sleep)
+				for _, size := range [][2]int{{0, 24}, {80, 0}, {-1, 24}, {80, swarm.MaxTerminal + 1}} {
+					k.WantErr("Resize", w.resize(size[0], size[1]), swarm.ErrInvalidSpec)
+				}
+			}),
 		newCase("attach-returns-a-command", scope{needs: swarm.CapAttach},
 			"Attach returns a command and changes nothing",
 			func(k *kit) {

@@ -49,6 +49,8 @@ type worker struct {
 	typed      string      // input that is no line yet
 	closed     bool        // its input has ended
 	paused     bool
+	columns    int // of its terminal; 0: as it was made
+	rows       int
 	output     []swarm.Output
 	transcript []byte
 	alive      string        // a file that exists while it runs, if a command of Exec needs it

@@ -110,7 +110,7 @@ func (b *Backend) Signal(_ context.Context, h swarm.Handle, o swarm.SignalOption
 	return nil
 }
 
-// The size of every terminal.
+// The size of a new terminal.
 const (
 	width  = 80
 	height = 24
@@ -123,16 +123,32 @@ func (b *Backend) Screen(_ context.Context, h swarm.Handle, o swarm.ScreenOption
 		return swarm.Screen{}, err
 	}
 	pieces, ended, _ := w.since(0)
-	n := cmp.Or(max(o.Lines, 0), height)
+	_, rows := w.size()
+	n := cmp.Or(max(o.Lines, 0), rows)
 	s := swarm.Screen{Taken: ended}
 	if !ended {
-		s.Columns, s.Rows = width, height
-		s.Cursor = &swarm.Cursor{Row: min(len(pieces), height-1), Visible: true}
+		s.Columns, s.Rows = w.size()
+		s.Cursor = &swarm.Cursor{Row: min(len(pieces), s.Rows-1), Visible: true}
 	}
 	for _, p := range pieces[max(0, len(pieces)-n):] {
 		s.Lines = append(s.Lines, string(p.Data))
 	}
 	return s, nil
+}
+
+// size returns the size of the terminal.
+func (w *worker) size() (columns, rows int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return cmp.Or(w.columns, width), cmp.Or(w.rows, height)
+}
+
+// Resize implements [swarm.Resizer].
+func (b *Backend) Resize(_ context.Context, h swarm.Handle, columns, rows int) error {
+	if err := swarm.CheckSize(columns, rows); err != nil {
+		return err
+	}
+	return b.change(h, func(w *worker) { w.columns, w.rows = columns, rows })
 }
 
 // ScreenBatch implements [swarm.BatchScreener].

@@ -47,7 +47,7 @@ example: ## build, and run the team of docs/teams.md in a scratch directory
 	@docs/example-team/run bin
 
 examples: ## build, test and use the plugins in docs/examples, as their authors would
-	@.ci/setup make python-grpc
+	@.ci/setup make python-grpc node npm
 	@$(MAKE) --no-print-directory build
 	@.ci/examples bin
 

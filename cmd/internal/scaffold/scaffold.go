@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,15 +28,23 @@ var templates embed.FS
 func Kinds() []string { return []string{"backend", "workspace", "tools", "notifier"} }
 
 // Languages returns the languages that have a template of a backend, the usual one first.
-func Languages() []string { return []string{"go", "python"} }
+func Languages() []string { return []string{"go", "python", "typescript"} }
 
-// folders are the templates by kind and language.
-var folders = map[[2]string]string{
-	{"backend", "go"}:     "templates/go",
-	{"backend", "python"}: "templates/python",
-	{"workspace", "go"}:   "templates/workspace-go",
-	{"tools", "go"}:       "templates/tools-go",
-	{"notifier", "go"}:    "templates/notifier-go",
+// folders are the templates by kind and language. Together they hold the files of a plugin; the
+// folder wire is for languages that have no SDK.
+var folders = map[[2]string][]string{
+	{"backend", "go"}:         {"go"},
+	{"backend", "python"}:     {"wire", "python"},
+	{"backend", "typescript"}: {"wire", "typescript-base", "typescript"},
+	{"workspace", "go"}:       {"workspace-go"},
+	{"tools", "go"}:           {"tools-go"},
+	{"tools", "typescript"}:   {"wire", "typescript-base", "tools-typescript"},
+	{"notifier", "go"}:        {"notifier-go"},
+}
+
+// languagesOf returns the languages that have a template of a kind.
+func languagesOf(kind string) []string {
+	return slices.DeleteFunc(Languages(), func(language string) bool { return folders[[2]string{kind, language}] == nil })
 }
 
 // Plugin says what to write.
@@ -62,11 +71,12 @@ func (p Plugin) Files() ([]File, error) {
 		return nil, fmt.Errorf("no template for the kind '%s'; there is one for each of: %s", p.Kind, strings.Join(Kinds(), ", "))
 	case !slices.Contains(Languages(), p.Language):
 		return nil, fmt.Errorf("no template for the language '%s'; there is one for each of: %s", p.Language, strings.Join(Languages(), ", "))
-	case folders[[2]string{p.Kind, p.Language}] == "":
-		return nil, fmt.Errorf("no template for the kind '%s' in the language '%s'; there is one in go", p.Kind, p.Language)
+	case folders[[2]string{p.Kind, p.Language}] == nil:
+		return nil, fmt.Errorf("no template for the kind '%s' in the language '%s'; there is one for each of: %s",
+			p.Kind, p.Language, strings.Join(languagesOf(p.Kind), ", "))
 	}
 	files, err := p.templates()
-	if err != nil || p.Language != "python" {
+	if err != nil || p.Language == "go" {
 		return files, err
 	}
 	// The public description of the protocol is for languages that have no SDK.
@@ -78,12 +88,20 @@ func (p Plugin) Files() ([]File, error) {
 	return files, err
 }
 
-func (p Plugin) templates() ([]File, error) {
-	root := folders[[2]string{p.Kind, p.Language}]
-	files, err := filesIn(templates, root)
+func (p Plugin) templates() (files []File, err error) {
+	for _, folder := range folders[[2]string{p.Kind, p.Language}] {
+		root := "templates/" + folder + "/"
+		more, err := filesIn(templates, path.Clean(root))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range more {
+			f.Path = strings.TrimSuffix(strings.TrimPrefix(f.Path, root), ".tmpl")
+			files = append(files, f)
+		}
+	}
 	for i := range files {
 		f := &files[i]
-		f.Path = strings.TrimSuffix(strings.TrimPrefix(f.Path, root+"/"), ".tmpl")
 		f.Data = bytes.ReplaceAll(f.Data, []byte("@NAME@"), []byte(p.Name))
 		switch f.Path {
 		case "gitignore":
@@ -95,7 +113,7 @@ func (p Plugin) templates() ([]File, error) {
 			f.Mode = 0o755
 		}
 	}
-	return files, err
+	return files, nil
 }
 
 // filesIn returns all files below a directory.
@@ -146,11 +164,11 @@ func (p Plugin) Write(dir string) ([]File, error) {
 		return nil, err
 	}
 	for _, f := range files {
-		path := filepath.Join(dir, filepath.FromSlash(f.Path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		file := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			return nil, err
 		}
-		if err := write(path, f); err != nil {
+		if err := write(file, f); err != nil {
 			return nil, err
 		}
 	}

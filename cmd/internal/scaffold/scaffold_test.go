@@ -22,8 +22,10 @@ func TestExamples(t *testing.T) {
 	for _, p := range []scaffold.Plugin{
 		{Name: "nice", Kind: "backend", Language: "go"},
 		{Name: "nice", Kind: "backend", Language: "python"},
+		{Name: "nice", Kind: "backend", Language: "typescript"},
 		{Name: "scratch", Kind: "workspace", Language: "go"},
 		{Name: "notes", Kind: "tools", Language: "go"},
+		{Name: "notes", Kind: "tools", Language: "typescript"},
 		{Name: "journal", Kind: "notifier", Language: "go"},
 	} {
 		folder := p.Kind + "-" + p.Language
@@ -69,7 +71,7 @@ func TestRefusals(t *testing.T) {
 		{"a b", "backend", "go", "not a name"},
 		{"a", "backend", "cobol", "no template for the language 'cobol'"},
 		{"a", "queue", "go", "no template for the kind 'queue'"},
-		{"a", "tools", "python", "no template for the kind 'tools' in the language 'python'"},
+		{"a", "tools", "python", "no template for the kind 'tools' in the language 'python'; there is one for each of: go, typescript"},
 	} {
 		dir := filepath.Join(t.TempDir(), "new")
 		_, err := scaffold.Plugin{Name: test.name, Kind: test.kind, Language: test.language}.Write(dir)

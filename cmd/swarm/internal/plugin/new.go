@@ -37,6 +37,7 @@ docs/writing-a-plugin.md continues from there.`,
   swarm plugin new mine --lang python
   swarm plugin new mine --kind tools
   swarm plugin new mine --kind notifier
+  swarm plugin new notes --kind tools --lang typescript
   swarm plugin new mine --checkout ~/src/swarm`,
 		Args:              command.Arguments(1, 1, "NAME"),
 		ValidArgsFunction: cobra.NoFileCompletions,

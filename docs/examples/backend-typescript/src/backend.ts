@@ -17,10 +17,30 @@ const capabilities = [
   "limit-cpus", "limit-pids", "limit-nice", "limit-io-weight",
 ];
 
-export function makeBackend(settings: Record<string, unknown>, runDirs: string): Served {
-  const unknown = Object.keys(settings).find((key) => key !== "nice");
+// What users can set, as swarm checks, completes and documents it: docs/protocol.md of swarm describes it.
+export const settings = {
+  type: "object",
+  properties: {
+    nice: {
+      type: "integer", minimum: 0, maximum: 19, default: 10,
+      description: "The priority of workers, from 0, the usual one, to 19, the lowest.",
+    },
+  },
+};
+export const options = {
+  type: "object",
+  properties: {
+    nice: {
+      type: "integer", minimum: 0, maximum: 19,
+      description: "The priority of the worker, in place of that of the settings.",
+    },
+  },
+};
+
+export function makeBackend(given: Record<string, unknown>, runDirs: string): Served {
+  const unknown = Object.keys(given).find((key) => key !== "nice");
   if (unknown !== undefined) throw new Failure(["INVALID_CONFIG"], `unknown setting '${unknown}'; there is: nice`);
-  const usual = priority("INVALID_CONFIG", settings["nice"] ?? 10);
+  const usual = priority("INVALID_CONFIG", given["nice"] ?? 10);
 
   const { spawn, checkSpawn, status, kill, watch, output, find, input, signal, stats, complete, setLimits, setPaused } = Backend.method;
   // A call that is the shim's, whose handles are ours too.

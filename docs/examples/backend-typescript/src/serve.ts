@@ -7,9 +7,8 @@ import { join } from "node:path";
 import { create, fromBinary, toBinary, type DescMessage, type DescService, type MessageShape } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type MethodDefinition, type ServiceDefinition, type UntypedServiceImplementation } from "@grpc/grpc-js";
 
-import { Backend } from "../gen/swarm/plugin/v1/backend_pb";
-import { Kind, Plugin, CheckResponseSchema, ConfigureResponseSchema, DescribeResponseSchema } from "../gen/swarm/plugin/v1/plugin_pb";
-import type { ConfigureRequest, DescribeRequest } from "../gen/swarm/plugin/v1/plugin_pb";
+import { Plugin, CheckResponseSchema, ConfigureResponseSchema, DescribeResponseSchema } from "../gen/swarm/plugin/v1/plugin_pb";
+import type { ConfigureRequest, DescribeRequest, Kind } from "../gen/swarm/plugin/v1/plugin_pb";
 import { Failure, wired } from "./errors";
 
 const contract = 1;
@@ -19,14 +18,34 @@ const maxMessage = 64 << 20;
 /** A call yields its answers; one whose answers are no stream yields one. The signal ends with the call. */
 export type Call = (request: any, signal: AbortSignal) => AsyncIterable<unknown>;
 
-/** The calls of a backend, by the names of the methods with a small first letter. */
+/** The calls of the plugin's service, by the names of the methods with a small first letter. */
 export interface Served {
   capabilities: string[];
   calls: Record<string, Call>;
 }
 
-/** Serves a plugin until its host is gone. The backend is made once its settings are known. */
-export function serve(name: string, version: string, make: (settings: Record<string, unknown>, runDirs: string) => Served) {
+/** What a plugin is. */
+export interface Options {
+  name: string;
+  version: string;
+  /** What it serves: Kind.BACKEND and Backend, for example. */
+  kind: Kind;
+  service: DescService;
+  /** Whether it is a backend that runs its workers on this machine. */
+  local?: boolean;
+  /** What users can set, as swarm checks, completes and documents it; docs/protocol.md of swarm describes it. */
+  settings: object;
+  /** The same for the options of its workers or workspaces. */
+  options?: object;
+  /** Makes the service once the settings are known. A Failure is the error of all calls. */
+  make(settings: Record<string, unknown>, runDirs: string): Served;
+}
+
+/** JSON as the protocol carries it. */
+export const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+
+/** Serves a plugin until its host is gone. */
+export function serve({ name, version, kind, service, local, settings, options, make }: Options) {
   if (process.env["SWARM_PLUGIN"] !== cookie) {
     console.error(`This is the plugin '${name}' of swarm. It is started by swarm: see 'swarm plugin list'.`);
     process.exit(1);
@@ -37,10 +56,10 @@ export function serve(name: string, version: string, make: (settings: Record<str
   }
   let runDirs = "";
   let made: Served | Failure | undefined;
-  const backend = (settings: Record<string, unknown> = {}): Served => {
+  const served = (given: Record<string, unknown> = {}): Served => {
     if (made === undefined) {
       try {
-        made = make(settings, runDirs);
+        made = make(given, runDirs);
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         made = error;
@@ -49,32 +68,33 @@ export function serve(name: string, version: string, make: (settings: Record<str
     if (made instanceof Failure) throw made;
     return made;
   };
-  const capabilities = (settings?: Record<string, unknown>) => backend(settings).capabilities;
-
   const plugin: Record<string, Call> = {
     async *describe(request: DescribeRequest) {
       runDirs = Buffer.from(request.runDirs).toString();
       let known: string[] = [];
       try {
-        known = request.configFollows ? [] : capabilities();
+        if (!request.configFollows) known = served().capabilities;
       } catch {
         // Describe answers even then; the calls say why.
       }
-      yield create(DescribeResponseSchema, { name, version, kind: Kind.BACKEND, contractVersion: contract, local: true, capabilities: known });
+      yield create(DescribeResponseSchema, {
+        name, version, kind, local, contractVersion: contract, capabilities: known,
+        settings: bytes(settings), options: options && bytes(options),
+      });
     },
     async *configure(request: ConfigureRequest) {
-      yield create(ConfigureResponseSchema, { capabilities: capabilities(JSON.parse(Buffer.from(request.json).toString())) });
+      yield create(ConfigureResponseSchema, { capabilities: served(JSON.parse(Buffer.from(request.json).toString())).capabilities });
     },
     async *check() {
-      backend();
+      served();
       yield create(CheckResponseSchema);
     },
   };
 
   const server = new Server({ "grpc.max_receive_message_length": maxMessage, "grpc.max_send_message_length": maxMessage });
   add(server, Plugin, (method) => plugin[method]);
-  add(server, Backend, (method) => (request, signal) => {
-    const call = backend().calls[method];
+  add(server, service, (method) => (request, signal) => {
+    const call = served().calls[method];
     if (!call) throw new Failure(["UNSUPPORTED"], "not supported");
     return call(request, signal);
   });
@@ -119,12 +139,16 @@ function add(server: Server, service: DescService, find: (method: string) => Cal
     handlers[method.localName] = async (context: any, callback: any) => {
       const ended = new AbortController();
       context.on("cancelled", () => ended.abort());
+      let last: unknown;
       try {
+        // To the end also without a stream: a call that is left after its answer could undo what it did.
         for await (const answer of call(context.request, ended.signal)) {
-          if (!responseStream) return callback(null, answer);
-          if (!context.write(answer)) await new Promise((resolve) => (context.once("drain", resolve), ended.signal.addEventListener("abort", resolve)));
+          last = answer;
+          if (responseStream && !context.write(answer)) await new Promise((resolve) => (context.once("drain", resolve), ended.signal.addEventListener("abort", resolve)));
         }
         if (responseStream) context.end();
+        else if (last === undefined) throw new Failure(["UNAVAILABLE"], "the call has ended without an answer");
+        else callback(null, last);
       } catch (error) {
         if (responseStream) context.emit("error", wired(error));
         else callback(wired(error));

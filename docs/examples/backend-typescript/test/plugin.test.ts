@@ -9,8 +9,8 @@ const because = (reason: string) => (error: unknown) => error instanceof Failure
 test("settings", () => {
   makeBackend({}, "");
   makeBackend({ nice: 0 }, "");
-  for (const settings of [{ nice: 20 }, { nice: "low" }, { nise: 5 }]) {
-    assert.throws(() => makeBackend(settings, ""), because("INVALID_CONFIG"));
+  for (const given of [{ nice: 20 }, { nice: "low" }, { nise: 5 }]) {
+    assert.throws(() => makeBackend(given, ""), because("INVALID_CONFIG"));
   }
 });
 

@@ -42,6 +42,7 @@ type backend interface {
 	swarm.BatchScreener
 	swarm.Attacher
 	swarm.Execer
+	swarm.Copier
 	swarm.Completer
 	swarm.Lister
 	swarm.Measurer

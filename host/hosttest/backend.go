@@ -70,6 +70,8 @@ type Backend struct {
 	AttachEnv []string
 	// ExecOptions are those of the last Exec.
 	ExecOptions swarm.ExecOptions
+	// CopyOptions are those of the last Copy.
+	CopyOptions swarm.CopyOptions
 }
 
 // SweepCall holds the names of the workers that [Backend.Sweep] was called with.

@@ -25,6 +25,7 @@ const (
 	CapBatchScreen   Capability = "batch-screen"   // [BatchScreener]
 	CapAttach        Capability = "attach"         // [Attacher]
 	CapExec          Capability = "exec"           // [Execer]
+	CapCopy          Capability = "copy"           // [Copier]
 	CapWatch         Capability = "watch"          // [Watcher]
 	CapComplete      Capability = "complete"       // [Completer]
 	CapList          Capability = "list"           // [Lister]
@@ -75,6 +76,7 @@ var interfaces = []struct {
 	{CapBatchScreen, has[BatchScreener]},
 	{CapAttach, has[Attacher]},
 	{CapExec, has[Execer]},
+	{CapCopy, has[Copier]},
 	{CapWatch, has[Watcher]},
 	{CapComplete, has[Completer]},
 	{CapList, has[Lister]},

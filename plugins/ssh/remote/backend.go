@@ -69,6 +69,7 @@ var (
 	_ swarm.BatchScreener = (*Backend)(nil)
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Execer        = (*Backend)(nil)
+	_ swarm.Copier        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 

@@ -36,6 +36,7 @@ var (
 	_ swarm.BatchScreener = (*Backend)(nil)
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Execer        = (*Backend)(nil)
+	_ swarm.Copier        = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Completer     = (*Backend)(nil)
 	_ swarm.Lister        = (*Backend)(nil)

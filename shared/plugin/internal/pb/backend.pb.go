@@ -2612,17 +2612,12 @@ func (x *ExecRequest) GetShim() []byte {
 	return nil
 }
 
-// ExecResponse is a program that takes the place of the host's process, with its standard streams. It
-// exits as the command does (128+n for signal n), and with 125, 126 or 127 if the command did not run. When
-// it ends, in any way, the command is ended.
+// ExecResponse is the program that runs the command. It exits as the command does (128+n for signal n), and
+// with 125, 126 or 127 if the command did not run. When it ends, in any way, the command is ended.
 type ExecResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The program and its arguments.
-	Command [][]byte `protobuf:"bytes,1,rep,name=command,proto3" json:"command,omitempty"`
-	// KEY=VALUE entries to add to its environment.
-	Env [][]byte `protobuf:"bytes,2,rep,name=env,proto3" json:"env,omitempty"`
-	// Names of variables that it must not have.
-	Unset         [][]byte `protobuf:"bytes,3,rep,name=unset,proto3" json:"unset,omitempty"`
+	// The program and its variables.
+	Program       *Program `protobuf:"bytes,1,opt,name=program,proto3" json:"program,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2657,23 +2652,217 @@ func (*ExecResponse) Descriptor() ([]byte, []int) {
 	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
 }
 
-func (x *ExecResponse) GetCommand() [][]byte {
+func (x *ExecResponse) GetProgram() *Program {
+	if x != nil {
+		return x.Program
+	}
+	return nil
+}
+
+// Program is a program that takes the place of the host's process, with its standard streams.
+type Program struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The program and its arguments.
+	Command [][]byte `protobuf:"bytes,1,rep,name=command,proto3" json:"command,omitempty"`
+	// KEY=VALUE entries to add to its environment.
+	Env [][]byte `protobuf:"bytes,2,rep,name=env,proto3" json:"env,omitempty"`
+	// Names of variables that it must not have.
+	Unset         [][]byte `protobuf:"bytes,3,rep,name=unset,proto3" json:"unset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Program) Reset() {
+	*x = Program{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Program) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Program) ProtoMessage() {}
+
+func (x *Program) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Program.ProtoReflect.Descriptor instead.
+func (*Program) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *Program) GetCommand() [][]byte {
 	if x != nil {
 		return x.Command
 	}
 	return nil
 }
 
-func (x *ExecResponse) GetEnv() [][]byte {
+func (x *Program) GetEnv() [][]byte {
 	if x != nil {
 		return x.Env
 	}
 	return nil
 }
 
-func (x *ExecResponse) GetUnset() [][]byte {
+func (x *Program) GetUnset() [][]byte {
 	if x != nil {
 		return x.Unset
+	}
+	return nil
+}
+
+// CopyRequest says what to copy.
+type CopyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The worker.
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// A file or a directory: absolute, or relative to the worker's directory, out of which it does not
+	// lead, neither by ".." nor by links.
+	Path []byte `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	// Copy into the worker; the path is then an existing directory. Otherwise out of it.
+	Into bool `protobuf:"varint,3,opt,name=into,proto3" json:"into,omitempty"`
+	// The worker's directory, absolute. Set for local backends only.
+	Dir []byte `protobuf:"bytes,4,opt,name=dir,proto3" json:"dir,omitempty"`
+	// The worker is in a sandbox and may have replaced directories above dir by links, which must not be
+	// followed.
+	Confined bool `protobuf:"varint,5,opt,name=confined,proto3" json:"confined,omitempty"`
+	// The path of the swarm-shim executable, absolute. Set for local backends only.
+	Shim          []byte `protobuf:"bytes,6,opt,name=shim,proto3" json:"shim,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CopyRequest) Reset() {
+	*x = CopyRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CopyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CopyRequest) ProtoMessage() {}
+
+func (x *CopyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CopyRequest.ProtoReflect.Descriptor instead.
+func (*CopyRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *CopyRequest) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *CopyRequest) GetPath() []byte {
+	if x != nil {
+		return x.Path
+	}
+	return nil
+}
+
+func (x *CopyRequest) GetInto() bool {
+	if x != nil {
+		return x.Into
+	}
+	return false
+}
+
+func (x *CopyRequest) GetDir() []byte {
+	if x != nil {
+		return x.Dir
+	}
+	return nil
+}
+
+func (x *CopyRequest) GetConfined() bool {
+	if x != nil {
+		return x.Confined
+	}
+	return false
+}
+
+func (x *CopyRequest) GetShim() []byte {
+	if x != nil {
+		return x.Shim
+	}
+	return nil
+}
+
+// CopyResponse is the program that copies. It exits with 0 if all was copied, otherwise it writes the reason
+// to its standard error.
+//
+// Out of the worker, the first entry of its tar stream is what the path names, under the last element of
+// the path; all others are below that. Into the worker, it makes the entries in the directory that
+// the path names, and nothing outside of it.
+type CopyResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The program and its variables.
+	Program       *Program `protobuf:"bytes,1,opt,name=program,proto3" json:"program,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CopyResponse) Reset() {
+	*x = CopyResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CopyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CopyResponse) ProtoMessage() {}
+
+func (x *CopyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CopyResponse.ProtoReflect.Descriptor instead.
+func (*CopyResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *CopyResponse) GetProgram() *Program {
+	if x != nil {
+		return x.Program
 	}
 	return nil
 }
@@ -2689,7 +2878,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2701,7 +2890,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2714,7 +2903,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *WatchRequest) GetHandles() []*Handle {
@@ -2741,7 +2930,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2753,7 +2942,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2766,7 +2955,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *WatchResponse) GetIndex() uint32 {
@@ -2812,7 +3001,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2824,7 +3013,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2837,7 +3026,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *CompleteRequest) GetHandle() *Handle {
@@ -2870,7 +3059,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2882,7 +3071,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2895,7 +3084,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
 }
 
 // ListRequest asks for the workers of the engine.
@@ -2907,7 +3096,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2919,7 +3108,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2932,7 +3121,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
 }
 
 // ListResponse is one of them.
@@ -2953,7 +3142,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2965,7 +3154,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2978,7 +3167,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListResponse) GetSpec() *SpawnRequest {
@@ -3023,7 +3212,7 @@ type StatsRequest struct {
 
 func (x *StatsRequest) Reset() {
 	*x = StatsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3035,7 +3224,7 @@ func (x *StatsRequest) String() string {
 func (*StatsRequest) ProtoMessage() {}
 
 func (x *StatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3048,7 +3237,7 @@ func (x *StatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsRequest.ProtoReflect.Descriptor instead.
 func (*StatsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *StatsRequest) GetHandles() []*Handle {
@@ -3076,7 +3265,7 @@ type StatsResponse struct {
 
 func (x *StatsResponse) Reset() {
 	*x = StatsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3088,7 +3277,7 @@ func (x *StatsResponse) String() string {
 func (*StatsResponse) ProtoMessage() {}
 
 func (x *StatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3101,7 +3290,7 @@ func (x *StatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResponse.ProtoReflect.Descriptor instead.
 func (*StatsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *StatsResponse) GetResults() []*StatsResult {
@@ -3124,7 +3313,7 @@ type StatsResult struct {
 
 func (x *StatsResult) Reset() {
 	*x = StatsResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3136,7 +3325,7 @@ func (x *StatsResult) String() string {
 func (*StatsResult) ProtoMessage() {}
 
 func (x *StatsResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3149,7 +3338,7 @@ func (x *StatsResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResult.ProtoReflect.Descriptor instead.
 func (*StatsResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *StatsResult) GetStats() *WorkerStats {
@@ -3192,7 +3381,7 @@ type WorkerStats struct {
 
 func (x *WorkerStats) Reset() {
 	*x = WorkerStats{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3204,7 +3393,7 @@ func (x *WorkerStats) String() string {
 func (*WorkerStats) ProtoMessage() {}
 
 func (x *WorkerStats) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3217,7 +3406,7 @@ func (x *WorkerStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStats.ProtoReflect.Descriptor instead.
 func (*WorkerStats) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *WorkerStats) GetTime() *timestamppb.Timestamp {
@@ -3280,7 +3469,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3292,7 +3481,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3305,7 +3494,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ProgressRequest) GetId() string {
@@ -3326,7 +3515,7 @@ type ProgressResponse struct {
 
 func (x *ProgressResponse) Reset() {
 	*x = ProgressResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3338,7 +3527,7 @@ func (x *ProgressResponse) String() string {
 func (*ProgressResponse) ProtoMessage() {}
 
 func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3351,7 +3540,7 @@ func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressResponse.ProtoReflect.Descriptor instead.
 func (*ProgressResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ProgressResponse) GetText() string {
@@ -3536,11 +3725,22 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x03dir\x18\x03 \x01(\fR\x03dir\x12\x10\n" +
 	"\x03env\x18\x04 \x03(\fR\x03env\x12\x10\n" +
 	"\x03tty\x18\x05 \x01(\bR\x03tty\x12\x12\n" +
-	"\x04shim\x18\x06 \x01(\fR\x04shim\"P\n" +
-	"\fExecResponse\x12\x18\n" +
+	"\x04shim\x18\x06 \x01(\fR\x04shim\"B\n" +
+	"\fExecResponse\x122\n" +
+	"\aprogram\x18\x01 \x01(\v2\x18.swarm.plugin.v1.ProgramR\aprogram\"K\n" +
+	"\aProgram\x12\x18\n" +
 	"\acommand\x18\x01 \x03(\fR\acommand\x12\x10\n" +
 	"\x03env\x18\x02 \x03(\fR\x03env\x12\x14\n" +
-	"\x05unset\x18\x03 \x03(\fR\x05unset\"A\n" +
+	"\x05unset\x18\x03 \x03(\fR\x05unset\"\xa8\x01\n" +
+	"\vCopyRequest\x12/\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\fR\x04path\x12\x12\n" +
+	"\x04into\x18\x03 \x01(\bR\x04into\x12\x10\n" +
+	"\x03dir\x18\x04 \x01(\fR\x03dir\x12\x1a\n" +
+	"\bconfined\x18\x05 \x01(\bR\bconfined\x12\x12\n" +
+	"\x04shim\x18\x06 \x01(\fR\x04shim\"B\n" +
+	"\fCopyResponse\x122\n" +
+	"\aprogram\x18\x01 \x01(\v2\x18.swarm.plugin.v1.ProgramR\aprogram\"A\n" +
 	"\fWatchRequest\x121\n" +
 	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\"\x9e\x01\n" +
 	"\rWatchResponse\x12\x14\n" +
@@ -3594,7 +3794,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
 	"\x0eINPUT_KIND_EOF\x10\x02\x12\x13\n" +
-	"\x0fINPUT_KIND_KEYS\x10\x032\xf7\v\n" +
+	"\x0fINPUT_KIND_KEYS\x10\x032\xbc\f\n" +
 	"\aBackend\x12F\n" +
 	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12U\n" +
 	"\n" +
@@ -3609,7 +3809,8 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x06Screen\x12\x1e.swarm.plugin.v1.ScreenRequest\x1a\x1f.swarm.plugin.v1.ScreenResponse\x12L\n" +
 	"\aScreens\x12\x1f.swarm.plugin.v1.ScreensRequest\x1a .swarm.plugin.v1.ScreensResponse\x12I\n" +
 	"\x06Attach\x12\x1e.swarm.plugin.v1.AttachRequest\x1a\x1f.swarm.plugin.v1.AttachResponse\x12C\n" +
-	"\x04Exec\x12\x1c.swarm.plugin.v1.ExecRequest\x1a\x1d.swarm.plugin.v1.ExecResponse\x12H\n" +
+	"\x04Exec\x12\x1c.swarm.plugin.v1.ExecRequest\x1a\x1d.swarm.plugin.v1.ExecResponse\x12C\n" +
+	"\x04Copy\x12\x1c.swarm.plugin.v1.CopyRequest\x1a\x1d.swarm.plugin.v1.CopyResponse\x12H\n" +
 	"\x05Watch\x12\x1d.swarm.plugin.v1.WatchRequest\x1a\x1e.swarm.plugin.v1.WatchResponse0\x01\x12O\n" +
 	"\bComplete\x12 .swarm.plugin.v1.CompleteRequest\x1a!.swarm.plugin.v1.CompleteResponse\x12E\n" +
 	"\x04List\x12\x1c.swarm.plugin.v1.ListRequest\x1a\x1d.swarm.plugin.v1.ListResponse0\x01\x12F\n" +
@@ -3631,7 +3832,7 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(KillMode)(0),                 // 0: swarm.plugin.v1.KillMode
 	(InputKind)(0),                // 1: swarm.plugin.v1.InputKind
@@ -3673,32 +3874,35 @@ var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(*AttachResponse)(nil),        // 37: swarm.plugin.v1.AttachResponse
 	(*ExecRequest)(nil),           // 38: swarm.plugin.v1.ExecRequest
 	(*ExecResponse)(nil),          // 39: swarm.plugin.v1.ExecResponse
-	(*WatchRequest)(nil),          // 40: swarm.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 41: swarm.plugin.v1.WatchResponse
-	(*CompleteRequest)(nil),       // 42: swarm.plugin.v1.CompleteRequest
-	(*CompleteResponse)(nil),      // 43: swarm.plugin.v1.CompleteResponse
-	(*ListRequest)(nil),           // 44: swarm.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 45: swarm.plugin.v1.ListResponse
-	(*StatsRequest)(nil),          // 46: swarm.plugin.v1.StatsRequest
-	(*StatsResponse)(nil),         // 47: swarm.plugin.v1.StatsResponse
-	(*StatsResult)(nil),           // 48: swarm.plugin.v1.StatsResult
-	(*WorkerStats)(nil),           // 49: swarm.plugin.v1.WorkerStats
-	(*ProgressRequest)(nil),       // 50: swarm.plugin.v1.ProgressRequest
-	(*ProgressResponse)(nil),      // 51: swarm.plugin.v1.ProgressResponse
-	nil,                           // 52: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 53: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*Handle)(nil),                // 54: swarm.plugin.v1.Handle
-	(*durationpb.Duration)(nil),   // 55: google.protobuf.Duration
-	(*Error)(nil),                 // 56: swarm.plugin.v1.Error
-	(*WorkerStatus)(nil),          // 57: swarm.plugin.v1.WorkerStatus
-	(*Process)(nil),               // 58: swarm.plugin.v1.Process
-	(*timestamppb.Timestamp)(nil), // 59: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 60: swarm.plugin.v1.Usage
-	(*StatusRequest)(nil),         // 61: swarm.plugin.v1.StatusRequest
-	(*StatusResponse)(nil),        // 62: swarm.plugin.v1.StatusResponse
+	(*Program)(nil),               // 40: swarm.plugin.v1.Program
+	(*CopyRequest)(nil),           // 41: swarm.plugin.v1.CopyRequest
+	(*CopyResponse)(nil),          // 42: swarm.plugin.v1.CopyResponse
+	(*WatchRequest)(nil),          // 43: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 44: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 45: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 46: swarm.plugin.v1.CompleteResponse
+	(*ListRequest)(nil),           // 47: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 48: swarm.plugin.v1.ListResponse
+	(*StatsRequest)(nil),          // 49: swarm.plugin.v1.StatsRequest
+	(*StatsResponse)(nil),         // 50: swarm.plugin.v1.StatsResponse
+	(*StatsResult)(nil),           // 51: swarm.plugin.v1.StatsResult
+	(*WorkerStats)(nil),           // 52: swarm.plugin.v1.WorkerStats
+	(*ProgressRequest)(nil),       // 53: swarm.plugin.v1.ProgressRequest
+	(*ProgressResponse)(nil),      // 54: swarm.plugin.v1.ProgressResponse
+	nil,                           // 55: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 56: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*Handle)(nil),                // 57: swarm.plugin.v1.Handle
+	(*durationpb.Duration)(nil),   // 58: google.protobuf.Duration
+	(*Error)(nil),                 // 59: swarm.plugin.v1.Error
+	(*WorkerStatus)(nil),          // 60: swarm.plugin.v1.WorkerStatus
+	(*Process)(nil),               // 61: swarm.plugin.v1.Process
+	(*timestamppb.Timestamp)(nil), // 62: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 63: swarm.plugin.v1.Usage
+	(*StatusRequest)(nil),         // 64: swarm.plugin.v1.StatusRequest
+	(*StatusResponse)(nil),        // 65: swarm.plugin.v1.StatusResponse
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	52, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	55, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
 	11, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
 	9,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
 	7,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
@@ -3706,104 +3910,109 @@ var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
 	6,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
 	5,  // 6: swarm.plugin.v1.SpawnRequest.sandbox:type_name -> swarm.plugin.v1.Sandbox
 	2,  // 7: swarm.plugin.v1.CheckSpawnRequest.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	54, // 8: swarm.plugin.v1.CheckSpawnRequest.replaces:type_name -> swarm.plugin.v1.Handle
-	55, // 9: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	55, // 10: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	55, // 11: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
-	54, // 12: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
-	55, // 13: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	57, // 8: swarm.plugin.v1.CheckSpawnRequest.replaces:type_name -> swarm.plugin.v1.Handle
+	58, // 9: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	58, // 10: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	58, // 11: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	57, // 12: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
+	58, // 13: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
 	0,  // 14: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
 	13, // 15: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
-	54, // 16: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 16: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
 	11, // 17: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
 	15, // 18: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	56, // 19: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
-	57, // 20: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	58, // 21: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	54, // 22: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	59, // 23: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	59, // 19: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	60, // 20: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	61, // 21: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
+	57, // 22: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 23: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
 	18, // 24: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	59, // 25: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	53, // 26: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	62, // 25: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	56, // 26: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
 	9,  // 27: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	54, // 28: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	54, // 29: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	54, // 30: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	54, // 31: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 28: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 29: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	57, // 30: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	57, // 31: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
 	1,  // 32: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	55, // 33: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
-	54, // 34: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	58, // 33: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	57, // 34: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
 	0,  // 35: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	54, // 36: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 36: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
 	6,  // 37: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
-	54, // 38: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
-	54, // 39: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
-	54, // 40: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	57, // 38: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 39: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 40: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
 	35, // 41: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
 	32, // 42: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
-	56, // 43: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
-	54, // 44: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	54, // 45: swarm.plugin.v1.ExecRequest.handle:type_name -> swarm.plugin.v1.Handle
-	54, // 46: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	57, // 47: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	56, // 48: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	54, // 49: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	11, // 50: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	2,  // 51: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	54, // 52: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	59, // 53: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	57, // 54: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	54, // 55: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
-	48, // 56: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
-	49, // 57: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
-	56, // 58: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
-	59, // 59: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
-	60, // 60: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
-	2,  // 61: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	3,  // 62: swarm.plugin.v1.Backend.CheckSpawn:input_type -> swarm.plugin.v1.CheckSpawnRequest
-	61, // 63: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	12, // 64: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	16, // 65: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	19, // 66: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	21, // 67: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	23, // 68: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	25, // 69: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	31, // 70: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	33, // 71: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
-	36, // 72: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	38, // 73: swarm.plugin.v1.Backend.Exec:input_type -> swarm.plugin.v1.ExecRequest
-	40, // 74: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	42, // 75: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	44, // 76: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	46, // 77: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
-	27, // 78: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
-	29, // 79: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
-	50, // 80: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
-	10, // 81: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	4,  // 82: swarm.plugin.v1.Backend.CheckSpawn:output_type -> swarm.plugin.v1.CheckSpawnResponse
-	62, // 83: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	14, // 84: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	17, // 85: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	20, // 86: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	22, // 87: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	24, // 88: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	26, // 89: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	32, // 90: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	34, // 91: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
-	37, // 92: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	39, // 93: swarm.plugin.v1.Backend.Exec:output_type -> swarm.plugin.v1.ExecResponse
-	41, // 94: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	43, // 95: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	45, // 96: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	47, // 97: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
-	28, // 98: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
-	30, // 99: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
-	51, // 100: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
-	81, // [81:101] is the sub-list for method output_type
-	61, // [61:81] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	59, // 43: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	57, // 44: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 45: swarm.plugin.v1.ExecRequest.handle:type_name -> swarm.plugin.v1.Handle
+	40, // 46: swarm.plugin.v1.ExecResponse.program:type_name -> swarm.plugin.v1.Program
+	57, // 47: swarm.plugin.v1.CopyRequest.handle:type_name -> swarm.plugin.v1.Handle
+	40, // 48: swarm.plugin.v1.CopyResponse.program:type_name -> swarm.plugin.v1.Program
+	57, // 49: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	60, // 50: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	59, // 51: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	57, // 52: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	11, // 53: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	2,  // 54: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	57, // 55: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 56: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	60, // 57: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	57, // 58: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
+	51, // 59: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
+	52, // 60: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
+	59, // 61: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
+	62, // 62: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
+	63, // 63: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
+	2,  // 64: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	3,  // 65: swarm.plugin.v1.Backend.CheckSpawn:input_type -> swarm.plugin.v1.CheckSpawnRequest
+	64, // 66: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	12, // 67: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	16, // 68: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	19, // 69: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	21, // 70: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	23, // 71: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	25, // 72: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	31, // 73: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	33, // 74: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	36, // 75: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	38, // 76: swarm.plugin.v1.Backend.Exec:input_type -> swarm.plugin.v1.ExecRequest
+	41, // 77: swarm.plugin.v1.Backend.Copy:input_type -> swarm.plugin.v1.CopyRequest
+	43, // 78: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	45, // 79: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	47, // 80: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	49, // 81: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
+	27, // 82: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
+	29, // 83: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
+	53, // 84: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
+	10, // 85: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	4,  // 86: swarm.plugin.v1.Backend.CheckSpawn:output_type -> swarm.plugin.v1.CheckSpawnResponse
+	65, // 87: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	14, // 88: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	17, // 89: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	20, // 90: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	22, // 91: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	24, // 92: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	26, // 93: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	32, // 94: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	34, // 95: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	37, // 96: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	39, // 97: swarm.plugin.v1.Backend.Exec:output_type -> swarm.plugin.v1.ExecResponse
+	42, // 98: swarm.plugin.v1.Backend.Copy:output_type -> swarm.plugin.v1.CopyResponse
+	44, // 99: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	46, // 100: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	48, // 101: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	50, // 102: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
+	28, // 103: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
+	30, // 104: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
+	54, // 105: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
+	85, // [85:106] is the sub-list for method output_type
+	64, // [64:85] is the sub-list for method input_type
+	64, // [64:64] is the sub-list for extension type_name
+	64, // [64:64] is the sub-list for extension extendee
+	0,  // [0:64] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -3814,14 +4023,14 @@ func file_swarm_plugin_v1_backend_proto_init() {
 	file_swarm_plugin_v1_plugin_proto_init()
 	file_swarm_plugin_v1_status_proto_init()
 	file_swarm_plugin_v1_backend_proto_msgTypes[14].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[47].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[50].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   52,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -78,6 +78,7 @@ func verbs() []verb {
 		{"explain", groupTalk, talk.NewExplain},
 		{"attach", groupTalk, talk.NewAttach},
 		{"exec", groupTalk, talk.NewExec},
+		{"cp", groupTalk, talk.NewCp},
 		{"interrupt", groupTalk, talk.NewInterrupt},
 		{"eof", groupTalk, talk.NewEOF},
 		{"signal", groupTalk, talk.NewSignal},

@@ -14,6 +14,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == container.CopyVerb {
+		os.Exit(container.CopyMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	os.Exit(programs.Main(map[string]func(){
 		"container": serveContainer, "nomad": serveNomad,
 	}))

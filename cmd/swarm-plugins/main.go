@@ -1,5 +1,6 @@
 // Command swarm-plugins is the plugins of packages copy, notify, process, ssh, tmux and worktree in one program, see
-// [github.com/swarmhost/swarm/shared/programs], and the verbs of swarm-shim.
+// [github.com/swarmhost/swarm/shared/programs], and the verbs of swarm-shim,
+// of which copy-in and copy-out copy the files of workers.
 package main
 
 import (
@@ -15,12 +16,16 @@ import (
 	"github.com/swarmhost/swarm/plugins/ssh"
 	"github.com/swarmhost/swarm/plugins/tmux"
 	"github.com/swarmhost/swarm/plugins/worktree"
+	"github.com/swarmhost/swarm/shared/archive"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/programs"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func main() {
+	if len(os.Args) > 1 && (os.Args[1] == archive.In || os.Args[1] == archive.Out) {
+		os.Exit(archive.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	if filepath.Base(os.Args[0]) == "swarm-shim" {
 		os.Exit(verbs.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
 	"github.com/swarmhost/swarm/plugins/tmux"
 	"github.com/swarmhost/swarm/plugins/worktree"
+	"github.com/swarmhost/swarm/shared/archive"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/rawjson"
@@ -27,6 +28,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && (os.Args[1] == archive.In || os.Args[1] == archive.Out) {
+		os.Exit(archive.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	err := run(os.Args[1:])
 	if err == nil {
 		return
@@ -55,6 +59,8 @@ func run(args []string) error {
 		return attach(programs, args[1])
 	case len(args) == 2 && args[0] == "exec":
 		return execute(programs, args[1])
+	case len(args) == 2 && args[0] == "copy":
+		return copyFiles(programs, args[1])
 	case len(args) == 2 && args[0] == "diff":
 		return diff(programs, args[1])
 	}
@@ -132,6 +138,19 @@ func execute(programs, argument string) error {
 	}
 	// Without a terminal the server of ssh does not signal what it has started when the connection ends.
 	return become(p.Command, append(p.Env, rundir.EnvHangUp+"=1"), p.Unset)
+}
+
+// copyFiles copies files out of a worker or into it. argument is a [remote.Copying].
+func copyFiles(programs, argument string) error {
+	c, err := decode[remote.Copying](argument)
+	if err != nil {
+		return err
+	}
+	p, err := backend(programs, slog.New(slog.DiscardHandler)).Copy(context.Background(), c.Handle, c.Options)
+	if err != nil {
+		return err
+	}
+	return become(p.Command, p.Env, p.Unset)
 }
 
 // diff prints the changes in a worktree. argument is a [remote.Shown].

@@ -21,7 +21,7 @@ const client = "swarm-plugins"
 // verbs are the verbs of the client. A run directory is never called like one: plugins name it by
 // its whole path.
 var verbs = []string{
-	"check", "complete", "find", "help", "-h", "--help", "kill", "limits", "logs", "pause", "send", "signal", "start", "stats",
+	"check", "complete", "copy-in", "copy-out", "find", "help", "-h", "--help", "kill", "limits", "logs", "pause", "send", "signal", "start", "stats",
 	"status", "wait", "watch",
 }
 

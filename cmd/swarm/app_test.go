@@ -362,7 +362,7 @@ func TestVerbsOfOtherTools(t *testing.T) {
 		"is-active": "status", "journalctl": "logs", "monit": "top", "fg": "attach", "bg": "resume", "nohup": "spawn",
 		"new-session": "spawn --tmux", "sessions": "ls", "detach": "attach", "choose-tree": "top", "send-keys": "send",
 		"cat": "logs", "ssh": "attach", "check": "doctor", "validate": "config check", "submit": "spawn",
-		"cp": "", "rename": "", "mask": "", "gist": "", "port": "", "volume": "", "login": "",
+		"scp": "cp", "rename": "", "mask": "", "gist": "", "port": "", "volume": "", "login": "",
 	} {
 		hint := none
 		if want != "" {

@@ -79,6 +79,7 @@ func verbs() []verb {
 		{"attach", groupTalk, talk.NewAttach},
 		{"resize", groupTalk, talk.NewResize},
 		{"exec", groupTalk, talk.NewExec},
+		{"cp", groupTalk, talk.NewCp},
 		{"interrupt", groupTalk, talk.NewInterrupt},
 		{"eof", groupTalk, talk.NewEOF},
 		{"signal", groupTalk, talk.NewSignal},

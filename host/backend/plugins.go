@@ -43,6 +43,7 @@ type backend interface {
 	swarm.Attacher
 	swarm.Resizer
 	swarm.Execer
+	swarm.Copier
 	swarm.Completer
 	swarm.Lister
 	swarm.Measurer

@@ -72,6 +72,8 @@ type Backend struct {
 	ExecOptions swarm.ExecOptions
 	// Sizes are what Resize was asked for: columns and rows.
 	Sizes [][2]int
+	// CopyOptions are those of the last Copy.
+	CopyOptions swarm.CopyOptions
 }
 
 // SweepCall holds the names of the workers that [Backend.Sweep] was called with.

@@ -2,7 +2,9 @@ package hosttest
 
 import (
 	"context"
+	"path"
 
+	"github.com/swarmhost/swarm/shared/archive"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -70,6 +72,26 @@ func (b *Backend) Exec(_ context.Context, h swarm.Handle, o swarm.ExecOptions) (
 	defer b.mu.Unlock()
 	b.ExecOptions = o
 	return swarm.Program{Command: append([]string{"enter", w.Spec.Name}, o.Command...)}, nil
+}
+
+// Copy returns a tar in the directory of the worker, whether it runs or not.
+func (b *Backend) Copy(_ context.Context, h swarm.Handle, o swarm.CopyOptions) (swarm.Program, error) {
+	if _, err := b.read(h); err != nil {
+		return swarm.Program{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.CopyOptions = o
+	at := o.Path
+	if !path.IsAbs(at) {
+		at = o.Dir + "/" + at
+	}
+	dir, name := archive.Split(at)
+	pack := []string{"tar", "-cf", "-", "-C", dir, "--", name}
+	if o.Into {
+		pack = []string{"tar", "-xf", "-", "-C", at}
+	}
+	return swarm.Program{Command: pack}, nil
 }
 
 // liveWorker returns a worker that runs.

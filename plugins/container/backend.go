@@ -36,6 +36,7 @@ var (
 	_ swarm.Signaller     = (*Backend)(nil)
 	_ swarm.Inputter      = (*Backend)(nil)
 	_ swarm.Attacher      = (*Backend)(nil)
+	_ swarm.Copier        = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/swarmhost/swarm/plugins/container"
 	"github.com/swarmhost/swarm/plugins/container/enginetest"
 	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/leftover"
@@ -21,6 +22,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == container.CopyVerb { // as the program of the plugin in this process
+		os.Exit(container.CopyMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	code := 1
 	defer func() { os.Exit(code) }()
 	if err := leftover.Watch(); err != nil {

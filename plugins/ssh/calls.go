@@ -297,6 +297,23 @@ func (b *Backend) Exec(ctx context.Context, h swarm.Handle, o swarm.ExecOptions)
 	return swarm.Program{Command: append([]string{l.client.config.Program}, args...), Unset: l.client.said().unsent}, nil
 }
 
+// Copy returns an ssh that copies files of the worker, over there by swarm-remote.
+func (b *Backend) Copy(ctx context.Context, h swarm.Handle, o swarm.CopyOptions) (swarm.Program, error) {
+	_, l, far, err := b.of(h)
+	if err != nil {
+		return swarm.Program{}, err
+	}
+	_, err = again(ctx, l, func(s *session) (swarm.Program, error) { return s.backend.Copy(ctx, far, o) })
+	if err != nil {
+		return swarm.Program{}, err
+	}
+	args, err := l.shows(false, "copy", remote.Copying{Handle: far, Options: o})
+	if err != nil {
+		return swarm.Program{}, err
+	}
+	return swarm.Program{Command: append([]string{l.client.config.Program}, args...), Unset: l.client.said().unsent}, nil
+}
+
 // shows returns the arguments of an ssh that shows what a command of swarm-remote shows, which takes a
 // value: a person on a terminal, or any program.
 func (l *link) shows(person bool, command string, value any) ([]string, error) {

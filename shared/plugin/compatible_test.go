@@ -86,6 +86,8 @@ func useBackend(t *testing.T, b *client.Backend) {
 	must("Resize", b.Resize(ctx, h, 80, 24))
 	_, err = b.Exec(ctx, h, swarm.ExecOptions{Command: []string{"true"}})
 	must("Exec", err)
+	_, err = b.Copy(ctx, h, swarm.CopyOptions{Path: "."})
+	must("Copy", err)
 	measured, err := b.Stats(ctx, []swarm.Handle{h})
 	must("Stats", err)
 	if measured[0].Err != nil || measured[0].Stats.Memory == nil {
@@ -253,6 +255,7 @@ func TestFutureCalls(t *testing.T) {
 			_, err := b.Exec(t.Context(), h, swarm.ExecOptions{Command: []string{"true"}})
 			return err
 		},
+		"Copy":      func() error { _, err := b.Copy(t.Context(), h, swarm.CopyOptions{Path: "."}); return err },
 		"Complete":  func() error { return b.Complete(t.Context(), h, "", swarm.KillOptions{}) },
 		"List":      func() error { return b.List(t.Context(), nil) },
 		"Stats":     func() error { _, err := b.Stats(t.Context(), []swarm.Handle{h}); return err },

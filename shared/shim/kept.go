@@ -27,6 +27,7 @@ var (
 	_ swarm.Inputter      = Kept{}
 	_ swarm.Signaller     = Kept{}
 	_ swarm.Execer        = Kept{}
+	_ swarm.Copier        = Kept{}
 	_ swarm.Watcher       = Kept{}
 	_ swarm.Completer     = Kept{}
 	_ swarm.Measurer      = Kept{}
@@ -130,6 +131,11 @@ func (k Kept) Signal(ctx context.Context, raw swarm.Handle, o swarm.SignalOption
 // Exec returns the program that runs a command in the worker, see [Exec].
 func (k Kept) Exec(ctx context.Context, raw swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
 	return with(ctx, k, raw, func(w Worker) (swarm.Program, error) { return Exec(w.Dir, w.ID, o) })
+}
+
+// Copy returns the program that copies files out of the worker or into it, see [Copy].
+func (k Kept) Copy(ctx context.Context, raw swarm.Handle, o swarm.CopyOptions) (swarm.Program, error) {
+	return with(ctx, k, raw, func(w Worker) (swarm.Program, error) { return Copy(w.Dir, w.ID, o) })
 }
 
 // Watch reports the changes of the worker until it has ended, see [Watch].

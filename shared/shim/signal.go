@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/archive"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -126,4 +127,16 @@ func Exec(dir, id string, o swarm.ExecOptions) (swarm.Program, error) {
 		return swarm.Program{}, fmt.Errorf("%w: %w", swarm.ErrInvalidSpec, err)
 	}
 	return swarm.Program{Command: append([]string{o.Shim}, args...)}, nil
+}
+
+// Copy returns the program that copies files out of a worker of this machine or into it, running or ended, see
+// [swarm.Copier]: swarm-shim, which o.Shim names.
+func Copy(dir, id string, o swarm.CopyOptions) (swarm.Program, error) {
+	if err := o.Check(); err != nil {
+		return swarm.Program{}, err
+	}
+	if _, err := Status(dir, id); err != nil {
+		return swarm.Program{}, err
+	}
+	return swarm.Program{Command: append([]string{o.Shim}, archive.Args(o.Into, o.Path, o.Dir, o.Confined)...)}, nil
 }

@@ -26,6 +26,7 @@ const (
 	CapAttach        Capability = "attach"         // [Attacher]
 	CapResize        Capability = "resize"         // [Resizer]
 	CapExec          Capability = "exec"           // [Execer]
+	CapCopy          Capability = "copy"           // [Copier]
 	CapWatch         Capability = "watch"          // [Watcher]
 	CapComplete      Capability = "complete"       // [Completer]
 	CapList          Capability = "list"           // [Lister]
@@ -77,6 +78,7 @@ var interfaces = []struct {
 	{CapAttach, has[Attacher]},
 	{CapResize, has[Resizer]},
 	{CapExec, has[Execer]},
+	{CapCopy, has[Copier]},
 	{CapWatch, has[Watcher]},
 	{CapComplete, has[Completer]},
 	{CapList, has[Lister]},

@@ -71,6 +71,7 @@ var (
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Resizer       = (*Backend)(nil)
 	_ swarm.Execer        = (*Backend)(nil)
+	_ swarm.Copier        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/swarmhost/swarm/shared/screen"
@@ -160,6 +163,38 @@ type Execution struct {
 func (b *Backend) Exec(ctx context.Context, raw swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
 	o.Shim = b.opts.Shim
 	return b.Kept.Exec(ctx, raw, o)
+}
+
+// Copying is what to copy of a worker, as swarm-remote takes it.
+type Copying struct {
+	Handle  swarm.Handle      `json:"handle"`
+	Options swarm.CopyOptions `json:"options"`
+}
+
+// Copy returns the program that copies files of a worker of this machine: swarm-remote itself.
+func (b *Backend) Copy(ctx context.Context, raw swarm.Handle, o swarm.CopyOptions) (swarm.Program, error) {
+	h, err := b.handle(raw)
+	if err != nil {
+		return swarm.Program{}, err
+	}
+	w, err := b.worker(h)
+	if err != nil {
+		return swarm.Program{}, err
+	}
+	r, err := b.store.read(w.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: worker %s", swarm.ErrNotFound, w.ID)
+	}
+	if err != nil {
+		return swarm.Program{}, err
+	}
+	if r.Spec.Dir == "" {
+		if r.Spec.Dir, err = os.UserHomeDir(); err != nil {
+			return swarm.Program{}, err
+		}
+	}
+	o.Dir, o.Shim = r.Spec.Dir, filepath.Join(filepath.Dir(b.opts.Shim), Program)
+	return b.Kept.Copy(ctx, raw, o)
 }
 
 // Show writes what a worker writes to w until it has ended, after the last lines of its

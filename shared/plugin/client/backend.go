@@ -37,6 +37,7 @@ var (
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Resizer       = (*Backend)(nil)
 	_ swarm.Execer        = (*Backend)(nil)
+	_ swarm.Copier        = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Completer     = (*Backend)(nil)
 	_ swarm.Lister        = (*Backend)(nil)

@@ -287,8 +287,9 @@ func TestCapabilitiesThatAreMissing(t *testing.T) {
 	_, screenErr := b.Screen(t.Context(), swarm.Handle{}, swarm.ScreenOptions{})
 	_, attachErr := b.Attach(t.Context(), swarm.Handle{}, swarm.AttachOptions{})
 	_, execErr := b.Exec(t.Context(), swarm.Handle{}, swarm.ExecOptions{Command: []string{"true"}})
+	_, copyErr := b.Copy(t.Context(), swarm.Handle{}, swarm.CopyOptions{Path: "."})
 	for _, err := range []error{
-		findErr, sweepErr, outputErr, inputErr, screenErr, attachErr, execErr,
+		findErr, sweepErr, outputErr, inputErr, screenErr, attachErr, execErr, copyErr,
 		b.Signal(t.Context(), swarm.Handle{}, swarm.SignalOptions{}),
 		b.Watch(t.Context(), swarm.Handle{}, nil),
 		b.Complete(t.Context(), swarm.Handle{}, "", swarm.KillOptions{}),

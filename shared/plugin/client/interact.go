@@ -77,9 +77,25 @@ func (b *Backend) Exec(ctx context.Context, h swarm.Handle, o swarm.ExecOptions)
 	if err != nil {
 		return swarm.Program{}, wire.FromStatus(ctx, err)
 	}
-	p := wire.FromProgram(resp)
+	p := wire.FromProgram(resp.GetProgram())
 	if len(p.Command) == 0 {
 		return swarm.Program{}, fmt.Errorf("plugin '%s' returned no program that runs the command", b.client.info.Name)
+	}
+	return p, nil
+}
+
+// Copy implements [swarm.Copier]. A plugin that is not local is not sent o.Dir and o.Shim.
+func (b *Backend) Copy(ctx context.Context, h swarm.Handle, o swarm.CopyOptions) (swarm.Program, error) {
+	if !b.client.info.Local {
+		o.Dir, o.Shim = "", ""
+	}
+	resp, err := b.rpc.Copy(ctx, wire.CopyRequest(h, o))
+	if err != nil {
+		return swarm.Program{}, wire.FromStatus(ctx, err)
+	}
+	p := wire.FromProgram(resp.GetProgram())
+	if len(p.Command) == 0 {
+		return swarm.Program{}, fmt.Errorf("plugin '%s' returned no program that copies", b.client.info.Name)
 	}
 	return p, nil
 }

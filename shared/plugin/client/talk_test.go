@@ -22,6 +22,7 @@ type talker struct {
 	input  func(swarm.Input) (swarm.InputResult, error)
 	attach func(swarm.AttachOptions) (swarm.Attachment, error)
 	exec   func(swarm.ExecOptions) (swarm.Program, error)
+	copy   func(swarm.CopyOptions) (swarm.Program, error)
 	watch  func(context.Context, swarm.Handle, func(swarm.Status) error) error
 }
 
@@ -37,6 +38,10 @@ func (b talker) Attach(_ context.Context, _ swarm.Handle, o swarm.AttachOptions)
 
 func (b talker) Exec(_ context.Context, _ swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
 	return b.exec(o)
+}
+
+func (b talker) Copy(_ context.Context, _ swarm.Handle, o swarm.CopyOptions) (swarm.Program, error) {
+	return b.copy(o)
 }
 
 func (b talker) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {
@@ -158,6 +163,39 @@ func TestExec(t *testing.T) {
 	}
 	nothing := talker{exec: func(swarm.ExecOptions) (swarm.Program, error) { return swarm.Program{}, nil }}
 	if _, err := backendOf(t, nothing).Exec(t.Context(), swarm.Handle{}, o); err == nil {
+		t.Error("a missing program was accepted")
+	}
+}
+
+// TestCopy checks what a plugin gets and what it has to return.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	var got swarm.CopyOptions
+	want := swarm.Program{Command: []string{"pack", "\xff"}, Env: []string{"A=b"}, Unset: []string{"C"}}
+	b := talker{copy: func(o swarm.CopyOptions) (swarm.Program, error) {
+		got = o
+		return want, nil
+	}}
+	o := swarm.CopyOptions{Path: "sub/\xff", Into: true, Dir: "/work", Confined: true, Shim: "/bin/swarm-shim"}
+	p, err := backendOf(t, b).Copy(t.Context(), swarm.Handle{}, o)
+	if diff := cmp.Diff(want, p); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	if diff := cmp.Diff(o, got); diff != "" {
+		t.Errorf("a local backend (-want +got):\n%s", diff)
+	}
+	remote := pluginOf(b)
+	remote.Local = false
+	if _, err := connectInside(t, remote).Backend().Copy(t.Context(), swarm.Handle{}, o); err != nil || got.Shim != "" || got.Dir != "" || got.Path != o.Path {
+		t.Errorf("a backend that is not local got %+v, error %v", got, err)
+	}
+	for _, bad := range []swarm.CopyOptions{{}, {Path: "a\x00b"}} {
+		if _, err := backendOf(t, b).Copy(t.Context(), swarm.Handle{}, bad); !errors.Is(err, swarm.ErrInvalidSpec) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	nothing := talker{copy: func(swarm.CopyOptions) (swarm.Program, error) { return swarm.Program{}, nil }}
+	if _, err := backendOf(t, nothing).Copy(t.Context(), swarm.Handle{}, o); err == nil {
 		t.Error("a missing program was accepted")
 	}
 }

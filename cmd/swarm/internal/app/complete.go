@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,6 +49,24 @@ func (a *App) CompleteWorkers(cmd *cobra.Command, args []string, typed string) (
 // CompleteOneWorker is for verbs that take one name.
 func (a *App) CompleteOneWorker(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return OfferOne(a.workerNames)(cmd, args, typed)
+}
+
+// CompleteOneWorkerPath is for verbs that take a path in one worker, as NAME:PATH, and paths of this machine.
+func (a *App) CompleteOneWorkerPath(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	names, err := a.workerNames(cmd.Context())
+	if len(args) > 1 || err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var offered []string
+	for _, name := range names {
+		if strings.HasPrefix(name, typed) && typed != "" {
+			offered = append(offered, name+":")
+		}
+	}
+	if len(offered) == 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return offered, cobra.ShellCompDirectiveNoSpace
 }
 
 func (a *App) workerNames(ctx context.Context) ([]string, error) {

@@ -47,7 +47,7 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 // their counterparts here. Those without a counterpart have an empty one, so that no command is
 // suggested that only looks like it.
 var foreignVerbs = map[string][]string{
-	"": {"cp", "gist", "mask", "port", "rename"},
+	"": {"gist", "mask", "port", "rename"},
 	"attach": {
 		"a", "attach-session", "connect", "detach", "fg", "open", "reattach", "ssh", "switch",
 	},
@@ -56,6 +56,7 @@ var foreignVerbs = map[string][]string{
 	"complete":     {"finish"},
 	"config check": {"validate"},
 	"config init":  {"init"},
+	"cp":           {"copy", "download", "scp", "upload"},
 	"doctor":       {"check", "debug"},
 	"exec":         {"bash", "enter", "sh", "shell"},
 	"down":         {"drain"},

@@ -33,6 +33,7 @@ const (
 	Backend_Attach_FullMethodName     = "/swarm.plugin.v1.Backend/Attach"
 	Backend_Resize_FullMethodName     = "/swarm.plugin.v1.Backend/Resize"
 	Backend_Exec_FullMethodName       = "/swarm.plugin.v1.Backend/Exec"
+	Backend_Copy_FullMethodName       = "/swarm.plugin.v1.Backend/Copy"
 	Backend_Watch_FullMethodName      = "/swarm.plugin.v1.Backend/Watch"
 	Backend_Complete_FullMethodName   = "/swarm.plugin.v1.Backend/Complete"
 	Backend_List_FullMethodName       = "/swarm.plugin.v1.Backend/List"
@@ -90,6 +91,10 @@ type BackendClient interface {
 	// Exec reports which program runs a command in the surroundings of a running worker, and
 	// changes nothing. A worker that has ended is NOT_FOUND. Capability "exec".
 	Exec(ctx context.Context, in *ExecRequest, opts ...grpc.CallOption) (*ExecResponse, error)
+	// Copy reports which program copies files out of a worker, as a tar stream on its standard output, or
+	// into it, from one on its standard input, and changes nothing. A worker that has ended is
+	// NOT_FOUND, unless the backend still has its files. Capability "copy".
+	Copy(ctx context.Context, in *CopyRequest, opts ...grpc.CallOption) (*CopyResponse, error)
 	// Watch sends the status of each worker, at once and again whenever it was
 	// started again, said that it is done, or no longer runs; after that one last
 	// message. Capability "watch".
@@ -287,6 +292,16 @@ func (c *backendClient) Exec(ctx context.Context, in *ExecRequest, opts ...grpc.
 	return out, nil
 }
 
+func (c *backendClient) Copy(ctx context.Context, in *CopyRequest, opts ...grpc.CallOption) (*CopyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CopyResponse)
+	err := c.cc.Invoke(ctx, Backend_Copy_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *backendClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[3], Backend_Watch_FullMethodName, cOpts...)
@@ -432,6 +447,10 @@ type BackendServer interface {
 	// Exec reports which program runs a command in the surroundings of a running worker, and
 	// changes nothing. A worker that has ended is NOT_FOUND. Capability "exec".
 	Exec(context.Context, *ExecRequest) (*ExecResponse, error)
+	// Copy reports which program copies files out of a worker, as a tar stream on its standard output, or
+	// into it, from one on its standard input, and changes nothing. A worker that has ended is
+	// NOT_FOUND, unless the backend still has its files. Capability "copy".
+	Copy(context.Context, *CopyRequest) (*CopyResponse, error)
 	// Watch sends the status of each worker, at once and again whenever it was
 	// started again, said that it is done, or no longer runs; after that one last
 	// message. Capability "watch".
@@ -509,6 +528,9 @@ func (UnimplementedBackendServer) Resize(context.Context, *ResizeRequest) (*Resi
 }
 func (UnimplementedBackendServer) Exec(context.Context, *ExecRequest) (*ExecResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Exec not implemented")
+}
+func (UnimplementedBackendServer) Copy(context.Context, *CopyRequest) (*CopyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Copy not implemented")
 }
 func (UnimplementedBackendServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
 	return status.Error(codes.Unimplemented, "method Watch not implemented")
@@ -779,6 +801,24 @@ func _Backend_Exec_Handler(srv interface{}, ctx context.Context, dec func(interf
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Backend_Copy_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CopyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).Copy(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_Copy_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).Copy(ctx, req.(*CopyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Backend_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -934,6 +974,10 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Exec",
 			Handler:    _Backend_Exec_Handler,
+		},
+		{
+			MethodName: "Copy",
+			Handler:    _Backend_Copy_Handler,
 		},
 		{
 			MethodName: "Complete",

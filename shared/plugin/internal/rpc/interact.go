@@ -169,6 +169,23 @@ func (b backendServer) Exec(ctx context.Context, req *pb.ExecRequest) (*pb.ExecR
 		if err == nil && len(p.Command) == 0 {
 			err = fmt.Errorf("plugin '%s' returned no program that runs the command", b.s.plugin.Name)
 		}
-		return wire.Program(p), err
+		return &pb.ExecResponse{Program: wire.Program(p)}, err
+	})
+}
+
+func (b backendServer) Copy(ctx context.Context, req *pb.CopyRequest) (*pb.CopyResponse, error) {
+	return call(ctx, b.s, "Copy", func(ctx context.Context, copier swarm.Copier) (*pb.CopyResponse, error) {
+		h, o := wire.FromCopyRequest(req)
+		if err := o.Check(); err != nil {
+			return nil, err
+		}
+		if !b.s.plugin.Local {
+			o.Dir, o.Shim = "", ""
+		}
+		p, err := copier.Copy(ctx, h, o)
+		if err == nil && len(p.Command) == 0 {
+			err = fmt.Errorf("plugin '%s' returned no program that copies", b.s.plugin.Name)
+		}
+		return &pb.CopyResponse{Program: wire.Program(p)}, err
 	})
 }

@@ -88,12 +88,26 @@ func FromExecRequest(r *pb.ExecRequest) (swarm.Handle, swarm.ExecOptions) {
 	}
 }
 
+// CopyRequest converts a request to copy files.
+func CopyRequest(h swarm.Handle, o swarm.CopyOptions) *pb.CopyRequest {
+	return &pb.CopyRequest{
+		Handle: Handle(h), Path: []byte(o.Path), Into: o.Into, Dir: []byte(o.Dir), Confined: o.Confined, Shim: []byte(o.Shim),
+	}
+}
+
+// FromCopyRequest converts back.
+func FromCopyRequest(r *pb.CopyRequest) (swarm.Handle, swarm.CopyOptions) {
+	return FromHandle(r.GetHandle()), swarm.CopyOptions{
+		Path: string(r.GetPath()), Into: r.GetInto(), Dir: string(r.GetDir()), Confined: r.GetConfined(), Shim: string(r.GetShim()),
+	}
+}
+
 // Program converts a program that takes the place of the host's.
-func Program(p swarm.Program) *pb.ExecResponse {
-	return &pb.ExecResponse{Command: byteses(p.Command), Env: byteses(p.Env), Unset: byteses(p.Unset)}
+func Program(p swarm.Program) *pb.Program {
+	return &pb.Program{Command: byteses(p.Command), Env: byteses(p.Env), Unset: byteses(p.Unset)}
 }
 
 // FromProgram converts back.
-func FromProgram(r *pb.ExecResponse) swarm.Program {
-	return swarm.Program{Command: strs(r.GetCommand()), Env: strs(r.GetEnv()), Unset: strs(r.GetUnset())}
+func FromProgram(p *pb.Program) swarm.Program {
+	return swarm.Program{Command: strs(p.GetCommand()), Env: strs(p.GetEnv()), Unset: strs(p.GetUnset())}
 }

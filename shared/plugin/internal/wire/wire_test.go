@@ -112,6 +112,9 @@ func TestValuesCross(t *testing.T) {
 		func(o swarm.ExecOptions) *pb.ExecRequest { return ExecRequest(swarm.Handle{}, o) },
 		func(r *pb.ExecRequest) swarm.ExecOptions { _, o := FromExecRequest(r); return o })
 	crosses(t,
+		func(o swarm.CopyOptions) *pb.CopyRequest { return CopyRequest(swarm.Handle{}, o) },
+		func(r *pb.CopyRequest) swarm.CopyOptions { _, o := FromCopyRequest(r); return o })
+	crosses(t,
 		func(in swarm.Input) *pb.InputRequest { r, _ := InputRequest(swarm.Handle{}, in); return r },
 		func(r *pb.InputRequest) swarm.Input { _, in, _ := FromInputRequest(r); return in })
 	crosses(t,

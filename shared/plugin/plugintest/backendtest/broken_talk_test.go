@@ -19,6 +19,7 @@ type talkHooks struct {
 	screens  func([]swarm.ScreenResult, error) ([]swarm.ScreenResult, error)
 	attach   func(swarm.Attachment, error) (swarm.Attachment, error)
 	exec     func(b *broken, h swarm.Handle, o swarm.ExecOptions, right func(swarm.ExecOptions) (swarm.Program, error)) (swarm.Program, error)
+	copy     func(b *broken, h swarm.Handle, o swarm.CopyOptions, right func(swarm.CopyOptions) (swarm.Program, error)) (swarm.Program, error)
 	watch    func(each func(swarm.Status) error, right func(func(swarm.Status) error) error) error
 	complete func(summary string, right func(string) error) error
 }
@@ -93,6 +94,14 @@ func (b *broken) Exec(ctx context.Context, h swarm.Handle, o swarm.ExecOptions) 
 	right := func(o swarm.ExecOptions) (swarm.Program, error) { return b.Backend.Exec(ctx, b.in(h), o) }
 	if b.hooks.talk.exec != nil {
 		return b.hooks.talk.exec(b, h, o, right)
+	}
+	return right(o)
+}
+
+func (b *broken) Copy(ctx context.Context, h swarm.Handle, o swarm.CopyOptions) (swarm.Program, error) {
+	right := func(o swarm.CopyOptions) (swarm.Program, error) { return b.Backend.Copy(ctx, b.in(h), o) }
+	if b.hooks.talk.copy != nil {
+		return b.hooks.talk.copy(b, h, o, right)
 	}
 	return right(o)
 }

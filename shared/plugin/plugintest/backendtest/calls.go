@@ -72,6 +72,10 @@ func handleCalls() []call {
 			_, err := b.Exec(ctx, t.handle, swarm.ExecOptions{Command: []string{"true"}})
 			return err
 		}),
+		optional("Copy", swarm.CapCopy, func(ctx context.Context, b swarm.Copier, t target) error {
+			_, err := b.Copy(ctx, t.handle, swarm.CopyOptions{Path: "."})
+			return err
+		}),
 		optional("Input", swarm.CapInput, func(ctx context.Context, b swarm.Inputter, t target) error {
 			_, err := b.Input(ctx, t.handle, swarm.Input{Enter: true})
 			return err

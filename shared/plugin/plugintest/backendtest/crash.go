@@ -183,6 +183,16 @@ func crashCases() []testCase {
 				})
 				w.survives()
 			}),
+		newCase("crash-in-copy", scope{built: true, needs: swarm.CapCopy},
+			"when the plugin dies during Copy, the worker keeps running",
+			func(k *kit) {
+				w := k.ready(script.Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Copier).Copy(ctx, w.handle, swarm.CopyOptions{Path: "."})
+					return err
+				})
+				w.survives()
+			}),
 		newCase("host-dies-in-kill", scope{built: true},
 			"a plugin exits during Kill when its host is gone, and another host can repeat the Kill",
 			func(k *kit) {

@@ -123,6 +123,12 @@ func (w *worker) program(o swarm.ExecOptions) *exec.Cmd {
 	defer cancel()
 	p, err := w.Backend.(swarm.Execer).Exec(ctx, w.handle, o)
 	w.Must("Exec", err)
+	return w.command(p)
+}
+
+// command returns a program as a host would start it.
+func (w *worker) command(p swarm.Program) *exec.Cmd {
+	w.Helper()
 	if len(p.Command) == 0 || p.Command[0] == "" {
 		w.Fatal("the program is %q", p.Command)
 	}

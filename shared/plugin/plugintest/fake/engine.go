@@ -54,6 +54,7 @@ type worker struct {
 	output     []swarm.Output
 	transcript []byte
 	alive      string        // a file that exists while it runs, if a command of Exec needs it
+	home       string        // its directory if the spec has none, made for the first copy
 	changed    chan struct{} // closed and replaced when any of this changed
 }
 

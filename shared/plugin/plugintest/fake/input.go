@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -196,4 +197,37 @@ func (b *Backend) Exec(_ context.Context, h swarm.Handle, o swarm.ExecOptions) (
 	command := append([]string{"env", "-i", "PATH=" + os.Getenv("PATH")}, w.spec.Environ()...)
 	command = append(append(command, o.Env...), "sh", "-c", within, "within", w.alive, w.spec.Dir, o.Dir)
 	return swarm.Program{Command: append(command, o.Command...)}, nil
+}
+
+// pack and unpack are shell scripts with tar, whose arguments are the worker's directory and a path.
+const (
+	pack = `cd "$1" || exit 1
+case $2 in .|*/.) exec tar -cf - -C "$2" . ;; *) exec tar -cf - -C "$(dirname -- "$2")" -- "$(basename -- "$2")" ;; esac`
+	unpack = `cd "$1" || exit 1
+exec tar -xf - -C "$2"`
+	refuse = `echo "$2 leads out of the directory" >&2; exit 1`
+)
+
+// Copy implements [swarm.Copier] with the tar of this machine. A worker without a directory gets one, for as long as
+// it runs.
+func (b *Backend) Copy(_ context.Context, h swarm.Handle, o swarm.CopyOptions) (swarm.Program, error) {
+	w, err := b.runningWorker(h)
+	if err != nil {
+		return swarm.Program{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.home == "" && w.spec.Dir == "" && w.exit == nil {
+		if w.home, err = os.MkdirTemp("", "swarm-fake-"); err != nil {
+			return swarm.Program{}, err
+		}
+	}
+	script := pack
+	switch clean := path.Clean(o.Path); {
+	case clean == ".." || strings.HasPrefix(clean, "../"):
+		script = refuse
+	case o.Into:
+		script = unpack
+	}
+	return swarm.Program{Command: []string{"sh", "-c", script, "copy", cmp.Or(w.spec.Dir, w.home), o.Path}}, nil
 }

@@ -47,6 +47,9 @@ func (w *worker) end(e swarm.Exit) bool {
 	if w.alive != "" {
 		_ = os.Remove(w.alive)
 	}
+	if w.home != "" {
+		_ = os.RemoveAll(w.home)
+	}
 	close(w.done)
 	w.announce()
 	return true

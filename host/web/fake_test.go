@@ -33,6 +33,7 @@ type fakeHost struct {
 	events    []registry.Event
 	output    []swarm.Output
 	screen    []string
+	styled    []string
 	// changed gets a value when the workers have changed.
 	changed chan struct{}
 }
@@ -101,7 +102,7 @@ func (f *fakeHost) Logs(ctx context.Context, _ string, o swarm.OutputOptions, ea
 }
 
 func (f *fakeHost) Peek(context.Context, string, int) (display.Peek, error) {
-	return display.Peek{Lines: f.screen, Screen: f.screen != nil}, nil
+	return display.Peek{Lines: f.screen, Styled: f.styled, Screen: f.screen != nil}, nil
 }
 
 // rescues are saved work.

@@ -166,7 +166,9 @@ func TestLiveScreen(t *testing.T) {
 	w.Where = swarm.Where{Kind: "tmux window", Name: "x"}
 	r := newRig(t, nil, w)
 	r.host.screen = []string{"Proceed?", "plain"}
-	r.host.output = []swarm.Output{{Stream: swarm.Stdout, Data: []byte("\x1b[2J\x1b[H\x1b[1;33mProceed?\x1b[0m\r\nother"), Partial: true}}
+	r.host.styled = []string{"\x1b[1;33mProceed?\x1b[0m", "plain"}
+	// The output has the same text in another style, which says nothing about the screen.
+	r.host.output = []swarm.Output{{Stream: swarm.Stdout, Data: []byte("\x1b[31mplain\x1b[0m\r\nother"), Partial: true}}
 	r.events("/worker/one/live?tab=screen", `bold\"\u003eProceed?`, `\nplain`)
 }
 

@@ -15,11 +15,11 @@ import (
 
 const (
 	maxPackageFiles = 40
-	maxPackageLines = 4000
+	maxPackageLines = 4100
 	maxHostLines    = 3000
 	minFileLines    = 50
 	// maxLines is what docs/decisions/0078-size.md says.
-	maxLines = 148100
+	maxLines = 151400
 )
 
 // A source is a Go file or a page of the documentation that people write.

@@ -140,9 +140,9 @@ func execute(programs, argument string) error {
 	return become(p.Command, append(p.Env, rundir.EnvHangUp+"=1"), p.Unset)
 }
 
-// copyFiles copies files out of a worker or into it. argument is a [remote.Copying].
+// copyFiles copies files out of a worker or into it. argument is a [remote.CopyRequest].
 func copyFiles(programs, argument string) error {
-	c, err := decode[remote.Copying](argument)
+	c, err := decode[remote.CopyRequest](argument)
 	if err != nil {
 		return err
 	}

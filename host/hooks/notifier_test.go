@@ -150,7 +150,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// What the plugin gets.
+// TestEventOfNotifier checks the event that the plugin gets.
 func TestEventOfNotifier(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

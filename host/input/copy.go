@@ -58,7 +58,7 @@ func (s *Sender) CopyOut(ctx context.Context, name, from, to string) (archive.Re
 
 // CopyIn copies a file or a directory of this machine into a worker, by the rules of [Sender.CopyOut].
 //
-// The right to do that is the right to send input to the worker.
+// A file can end a worker, or make it do anything, so the right to end it is needed.
 func (s *Sender) CopyIn(ctx context.Context, name, from, to string) (archive.Result, error) {
 	dir, base := archive.Split(filepath.ToSlash(from))
 	root, err := os.OpenRoot(dir)
@@ -137,6 +137,11 @@ func (s *Sender) copy(ctx context.Context, name string, o swarm.CopyOptions, wri
 	if err != nil {
 		return nil, err
 	}
+	if o.Into {
+		if err := s.Roster.MayEnd(ctx, recs...); err != nil {
+			return nil, err
+		}
+	}
 	rec := recs[0]
 	if rec.State == registry.Starting {
 		rec, err = s.Settler.Settled(ctx, rec)
@@ -176,8 +181,8 @@ func (s *Sender) copier(ctx context.Context, rec registry.Record, o swarm.CopyOp
 	return p, err
 }
 
-// below returns a path of a sandboxed worker relative to its directory. What it sees elsewhere need not be what
-// this machine has there.
+// below returns a path of a sandboxed worker relative to its directory. Elsewhere the worker may see other files
+// than this machine has there.
 func below(rec *registry.Record, name string) (string, error) {
 	dir := rec.Dir
 	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(dir, "/")+"/")

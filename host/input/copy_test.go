@@ -19,8 +19,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// copying returns a sender, and the directory of a worker "w".
-func copying(t *testing.T) (*hosttest.Rig, *input.Sender, string) {
+// senderOf returns a sender, and the directory of a worker "w".
+func senderOf(t *testing.T) (*hosttest.Rig, *input.Sender, string) {
 	t.Helper()
 	r := hosttest.New(t)
 	r.Announce("one", swarm.CapCopy)
@@ -59,7 +59,7 @@ func has(t *testing.T, dir string, want ...string) {
 // TestCopyPlaces: the rules for names are those of docker cp.
 func TestCopyPlaces(t *testing.T) {
 	t.Parallel()
-	_, s, dir := copying(t)
+	_, s, dir := senderOf(t)
 	put(t, dir, "d/a", "d/sub/b", "f")
 	for _, c := range []struct {
 		from, to string
@@ -109,7 +109,7 @@ func TestCopyPlaces(t *testing.T) {
 
 func TestCopyStreams(t *testing.T) {
 	t.Parallel()
-	r, s, dir := copying(t)
+	r, s, dir := senderOf(t)
 	put(t, dir, "d/a")
 	var stream bytes.Buffer
 	if _, err := s.StreamOut(t.Context(), "w", "d", &stream); err != nil {
@@ -135,7 +135,7 @@ func TestCopyStreams(t *testing.T) {
 
 func TestCopyNotPossible(t *testing.T) {
 	t.Parallel()
-	r, s, _ := copying(t)
+	r, s, _ := senderOf(t)
 	r.MustSpawn(t, "far", "two")
 	for name, want := range map[string]error{"far": swarm.ErrUnsupported, "ghost": store.ErrNotFound} {
 		if _, err := s.StreamOut(t.Context(), name, ".", io.Discard); !errors.Is(err, want) {

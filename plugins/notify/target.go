@@ -43,7 +43,7 @@ func ntfy(topic *url.URL, token string) (target, error) {
 	}}, nil
 }
 
-// slack sends messages to a webhook as Slack has it. Texts of workers are no markup there.
+// slack sends messages to a webhook as Slack has it. Texts of workers can't become markup there.
 func slack(webhook *url.URL) target {
 	plain := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 	return target{"slack", func(ctx context.Context, m message) error {

@@ -307,7 +307,7 @@ func (b *Backend) Copy(ctx context.Context, h swarm.Handle, o swarm.CopyOptions)
 	if err != nil {
 		return swarm.Program{}, err
 	}
-	args, err := l.shows(false, "copy", remote.Copying{Handle: far, Options: o})
+	args, err := l.shows(false, "copy", remote.CopyRequest{Handle: far, Options: o})
 	if err != nil {
 		return swarm.Program{}, err
 	}

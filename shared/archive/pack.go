@@ -17,7 +17,7 @@ import (
 type Result struct {
 	// Files is the number of files and links, Bytes the size of the files.
 	Files, Bytes int64
-	// Skipped are the names of what was left out, each with the reason, the first MaxSkipped of them.
+	// Skipped are the names of files that were left out, each with the reason, the first MaxSkipped of them.
 	Skipped []string
 	// More is how many others were left out.
 	More int

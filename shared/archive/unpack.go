@@ -59,7 +59,7 @@ func Unpack(r io.Reader, root *os.Root, as string) (Result, error) {
 	if !u.begun {
 		return u.result, ErrEmpty
 	}
-	// What follows the last entry is read too: a writer that can't write it fails.
+	// The rest after the last entry is read too: a writer that can't write it fails.
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return u.result, err
 	}

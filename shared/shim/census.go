@@ -115,8 +115,8 @@ func membersOf(st rundir.Status, id string) map[int]bool {
 	return in
 }
 
-// belowStranger reports whether a process is a stranger or descends from one. What is above top does not
-// count, unless that is zero.
+// belowStranger reports whether a process is a stranger or descends from one. Processes above top do
+// not count, unless top is zero.
 //
 // A shim that is being killed loses its environment and its files some time before its children
 // get another parent. It proves nothing about itself then, and above it is what has started it, such as a

@@ -42,8 +42,8 @@ type Event struct {
 	Kind string
 	// Worker and WorkerID are the name and the id of the worker.
 	Worker, WorkerID string
-	// Text is one line about it, or empty. The worker may have written it: it is no markup, and
-	// never part of a command line.
+	// Text is one line about it, or empty. The worker may have written it: never use it as markup
+	// or in a command line.
 	Text string
 	// Final says that it is the end of the worker.
 	Final bool

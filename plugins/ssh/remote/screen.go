@@ -165,8 +165,8 @@ func (b *Backend) Exec(ctx context.Context, raw swarm.Handle, o swarm.ExecOption
 	return b.Kept.Exec(ctx, raw, o)
 }
 
-// Copying is what to copy of a worker, as swarm-remote takes it.
-type Copying struct {
+// CopyRequest is what to copy of a worker, as swarm-remote takes it.
+type CopyRequest struct {
 	Handle  swarm.Handle      `json:"handle"`
 	Options swarm.CopyOptions `json:"options"`
 }

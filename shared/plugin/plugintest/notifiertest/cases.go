@@ -100,7 +100,7 @@ func cases() []testCase {
 		},
 		{
 			name: "notify-strange-text",
-			rule: "a text of a worker is no markup and no command: any text is accepted or dropped where a plain one is accepted",
+			rule: "a text of a worker never becomes markup or a command: any text is accepted or dropped where a plain one is accepted",
 			run: func(k *kit) {
 				if k.notify(event("BLOCKED", "blocked")).Outcome != swarm.NotifyAccepted {
 					return // nothing arrives at present

@@ -126,7 +126,7 @@ func (s *server) Output(req *pb.OutputRequest, stream grpc.ServerStreamingServer
 	return s.answers(stream.Context(), "logs", req, func() proto.Message { return &pb.OutputResponse{} }, stream.SendMsg)
 }
 
-// one makes a call by a verb of swarm-shim whose answer is no stream.
+// one makes a call by a verb of swarm-shim that answers once.
 func one[T proto.Message](ctx context.Context, s *server, verb string, req proto.Message, answer T) (T, error) {
 	err := s.answers(ctx, verb, req, func() proto.Message { return answer }, func(any) error { return nil })
 	return answer, err

@@ -119,8 +119,8 @@ func (f *files) resolve(ctx context.Context, name string) (string, error) {
 	return path.Join(f.home, clean), f.noLink(ctx, f.home, above)
 }
 
-// noLink returns an error if a directory on the way from one to another below it is a symbolic link. A missing
-// directory is no error.
+// noLink returns an error if a directory on the way from one to another below it is a symbolic link. It accepts
+// a missing directory.
 func (f *files) noLink(ctx context.Context, from, below string) error {
 	at := from
 	for part := range strings.SplitSeq(below, "/") {

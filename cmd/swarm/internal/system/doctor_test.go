@@ -93,7 +93,7 @@ func TestWantedPlugins(t *testing.T) {
 	t.Parallel()
 	cfg := config.Default()
 	cfg.Defaults.Backend = "tmux"
-	cfg.Workers = map[string]config.Worker{"w": {Backend: "ssh", Workspace: config.Workspace{Use: true}}}
+	cfg.Workers = map[string]config.Worker{"w": {Backend: "ssh", Workspace: config.Workspace{Use: true, Plugin: "worktree"}}}
 	if diff := cmp.Diff([]string{"tmux", "ssh", "worktree"}, wantedPlugins(cfg)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -57,7 +57,7 @@ func TestSpawnRequestOfDefaults(t *testing.T) {
 func TestSpawnRequestFlagsOverConfig(t *testing.T) {
 	t.Parallel()
 	cfg := config.Default()
-	cfg.Defaults = config.Defaults{Backend: "tmux", Session: "s", TmuxSocket: "k", WorktreeDir: "wt", Tags: []string{"a", "b"}}
+	cfg.Defaults = config.Defaults{Backend: "tmux", Workspace: "worktree", Session: "s", TmuxSocket: "k", WorktreeDir: "wt", Tags: []string{"a", "b"}}
 	cfg.Kill = config.Kill{Signal: "int", Timeout: time.Minute, Force: false, Mode: "main"}
 
 	got, err := requestOf(t, cfg, "--name", "w", "--tag", "b", "--tag", "c", "--worktree", "--cwd", "/r/../q", "--", "x")

@@ -26,6 +26,8 @@ var promised = []string{
 	"shared/swarm",
 	"shared/plugin",
 	"shared/plugin/plugintest/backendtest",
+	"shared/plugin/plugintest/notifiertest",
+	"shared/plugin/plugintest/toolstest",
 	"shared/plugin/plugintest/workspacetest",
 	"shared/shim",
 }

@@ -27,7 +27,7 @@ var tools = []swarm.Tool{{
 // notes implements [swarm.Toolbox]. Its fields are the table [plugins.notes.config] of the
 // user's config. It remembers nothing else: each call may come to another process.
 type notes struct {
-	File string `json:"file"`
+	File string `json:"file" help:"The file that holds the notes."`
 }
 
 func (n *notes) ListTools(context.Context) ([]swarm.Tool, error) { return tools, nil }
@@ -69,8 +69,9 @@ func (n *notes) CallTool(_ context.Context, c swarm.ToolCall) ([]byte, error) {
 
 func main() {
 	plugin.Serve(plugin.Options{
-		Name:    "notes",
-		Version: "0.1.0",
+		Name:     "notes",
+		Version:  "0.1.0",
+		Settings: plugin.SchemaOf[notes](),
 		Tools: func(_ context.Context, env plugin.Env) (swarm.Toolbox, error) {
 			n := &notes{File: os.Getenv("HOME") + "/.notes"}
 			return n, env.Config.Decode(n)

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -43,7 +44,7 @@ func (n notifier) Notify(ctx context.Context, e swarm.Event) (swarm.NotifyAnswer
 	case err != nil:
 		return swarm.NotifyAnswer{}, err
 	case n.has("later"):
-		return swarm.NotifyAnswer{Outcome: swarm.NotifyLater, Reason: "the file later is there"}, nil
+		return swarm.NotifyAnswer{Outcome: swarm.NotifyLater, Again: time.Now().Add(time.Second), Reason: "the file later is there"}, nil
 	case n.has("never"):
 		return swarm.NotifyAnswer{Outcome: swarm.NotifyNever, Reason: "the file never is \x1b[31mthere"}, nil
 	case n.has("hang"):

@@ -2,6 +2,7 @@ package container
 
 import (
 	"archive/tar"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -163,18 +164,24 @@ func (f *files) in(ctx context.Context, to string, from io.Reader) error {
 	case !s.Stat.Mode.IsDir():
 		return fmt.Errorf("%s is not a directory", to)
 	}
-	r, w := io.Pipe()
-	passed := make(chan error, 1)
-	go func() {
-		err := f.pass(ctx, to, from, w)
-		_ = w.CloseWithError(err)
-		passed <- err
-	}()
-	_, err = f.e.CopyToContainer(ctx, f.container, client.CopyToContainerOptions{DestinationPath: to, Content: r})
-	_ = r.CloseWithError(io.ErrClosedPipe)
-	if passing := <-passed; passing != nil && !errors.Is(passing, io.ErrClosedPipe) {
-		return passing // which is why the engine fails
+	// The engine holds a lock on the container while it unpacks a stream, so that no question about the links there
+	// would be answered meanwhile: the stream is kept until all of it was looked at.
+	kept, err := os.CreateTemp("", "swarm-copy-")
+	if err != nil {
+		return err
 	}
+	defer kept.Close()
+	if err := os.Remove(kept.Name()); err != nil { // it lasts as long as this process
+		return err
+	}
+	w := bufio.NewWriter(kept)
+	if err := errors.Join(f.pass(ctx, to, from, w), w.Flush()); err != nil {
+		return err
+	}
+	if _, err := kept.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = f.e.CopyToContainer(ctx, f.container, client.CopyToContainerOptions{DestinationPath: to, Content: kept})
 	return f.e.explain(ctx, "copy to "+to, err)
 }
 

@@ -67,7 +67,7 @@ func TestSpawnRequestFlagsOverConfig(t *testing.T) {
 	want := spawn.Request{
 		Name: "w", Backend: "tmux", Command: []string{"x"}, Dir: "/q", DirGiven: true, Tags: []string{"a", "b", "c"},
 		Options:   map[string]string{"session": "s", "socket": "k"},
-		Workspace: &spawn.WorkspaceRequest{Plugin: "worktree", Parent: "wt"},
+		Workspace: &spawn.WorkspaceRequest{Parent: "wt"},
 		Kill:      &swarm.KillOptions{Signal: "SIGINT", Grace: time.Minute, Mode: swarm.KillMain},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -83,7 +83,7 @@ func TestSpawnRequestFlagsOverConfig(t *testing.T) {
 	want = spawn.Request{
 		Name: "w", Backend: "tmux", Command: []string{"x"}, Dir: "/", DirGiven: true, Tags: []string{"a", "b"}, Env: []string{"A=1", "A=="},
 		Options:     map[string]string{"session": "t", "socket": "l", "a": "b=c"},
-		Workspace:   &spawn.WorkspaceRequest{Plugin: "worktree", Parent: "/w", Branch: "br"},
+		Workspace:   &spawn.WorkspaceRequest{Parent: "/w", Branch: "br"},
 		Kill:        &swarm.KillOptions{Signal: "SIGKILL"},
 		OutputLimit: 1024,
 	}

@@ -3,6 +3,7 @@ package container
 import (
 	"archive/tar"
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +152,27 @@ func (f *files) out(ctx context.Context, from, as string, w io.Writer) error {
 		return f.e.explain(ctx, "copy "+from, err)
 	}
 	defer got.Content.Close()
-	_, err = io.Copy(w, got.Content)
+	if as != "." {
+		_, err = io.Copy(w, got.Content)
+		return err
+	}
+	return withTop(w, got.Content)
+}
+
+// withTop copies the stream of a directory's entries. Podman leaves out the directory itself.
+func withTop(w io.Writer, r io.Reader) error {
+	var read bytes.Buffer
+	first, err := tar.NewReader(io.TeeReader(r, &read)).Next()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if first == nil || path.Clean(first.Name) != "." {
+		t := tar.NewWriter(w)
+		if err := errors.Join(t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: 0o755}), t.Flush()); err != nil {
+			return err
+		}
+	}
+	_, err = io.Copy(w, io.MultiReader(&read, r))
 	return err
 }
 

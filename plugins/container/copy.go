@@ -151,7 +151,7 @@ func (f *files) out(ctx context.Context, from, as string, w io.Writer) error {
 	if err != nil {
 		return f.e.explain(ctx, "copy "+from, err)
 	}
-	defer got.Content.Close()
+	defer func() { _ = got.Content.Close() }()
 	if as != "." {
 		_, err = io.Copy(w, got.Content)
 		return err

@@ -79,7 +79,7 @@ func post(ctx context.Context, address, token string, value any) error {
 	if err != nil {
 		return fmt.Errorf("the server can't be reached: %w", err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20)) // so that the connection can be used again
 	return judge(resp, time.Now())
 }

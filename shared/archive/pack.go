@@ -173,12 +173,12 @@ const (
 
 // kindOf returns what kind of file can be copied, "" for one that can't.
 func kindOf(m fs.FileMode) string {
-	switch m.Type() {
-	case 0:
+	switch kind := m.Type(); {
+	case kind == 0:
 		return kindFile
-	case fs.ModeSymlink:
+	case kind == fs.ModeSymlink:
 		return kindLink
-	case fs.ModeDir:
+	case kind == fs.ModeDir:
 		return kindDir
 	}
 	return ""

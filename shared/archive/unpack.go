@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -288,8 +289,7 @@ func (u *unpacker) hardLink(name, target string) error {
 
 // finish gives the new directories their permissions and times, the inner ones first.
 func (u *unpacker) finish() error {
-	for i := len(u.dirs) - 1; i >= 0; i-- {
-		d := u.dirs[i]
+	for _, d := range slices.Backward(u.dirs) {
 		err := u.root.Chtimes(d.name, time.Time{}, d.time)
 		if err == nil {
 			err = u.root.Chmod(d.name, d.mode)

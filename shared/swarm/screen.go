@@ -2,7 +2,7 @@ package swarm
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 )
 
 // ScreenOptions select the part of a screen to read.
@@ -87,7 +87,7 @@ type Resizer interface {
 func CheckSize(columns, rows int) error {
 	for _, n := range []int{columns, rows} {
 		if n < 1 || n > MaxTerminal {
-			return fmt.Errorf("%w: a terminal of %d columns and %d rows: expected numbers from 1 to %d", ErrInvalidSpec, columns, rows, MaxTerminal)
+			return &specError{"a terminal of " + strconv.Itoa(columns) + " columns and " + strconv.Itoa(rows) + " rows: expected numbers from 1 to " + strconv.Itoa(MaxTerminal)}
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/swarmhost/swarm/shared/plugin"
@@ -26,12 +27,30 @@ func TestMain(m *testing.M) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	shimPath, pluginPath = filepath.Join(dir, "swarm-shim"), filepath.Join(dir, "swarm-plugin-nice")
-	build := exec.Command("go", "build", "-o", dir+"/", ".", "github.com/swarmhost/swarm/cmd/swarm-shim")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+	if err := errors.Join(build(".", dir, "."), buildShim(dir)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return
 	}
 	code = m.Run()
+}
+
+// buildShim builds swarm-shim, and swarm-plugins, which copies files for it. They are built in swarm's own
+// module, since they need modules that the plugin does not.
+func buildShim(dir string) error {
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/swarmhost/swarm").Output()
+	if err != nil {
+		return err
+	}
+	return build(strings.TrimSpace(string(module)), dir, "./cmd/swarm-shim", "./cmd/swarm-plugins")
+}
+
+// build builds programs of the module in a directory.
+func build(module, dir string, programs ...string) error {
+	out, err := exec.Command("go", append([]string{"build", "-C", module, "-o", dir + "/"}, programs...)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // TestContract runs the conformance kit on the backend, in this process.

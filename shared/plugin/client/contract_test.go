@@ -27,7 +27,7 @@ func startFirst(t *testing.T, bin string, versions ...string) any {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
-	cmd := exec.Command(filepath.Join(bin, "contract1"), versions...) //nolint:noctx // go-plugin ends it
+	cmd := exec.Command(filepath.Join(bin, "contract1"), versions...)
 	cmd.Env = append(client.CleanEnv(os.Environ()),
 		client.EnvShimProgram+"="+filepath.Join(bin, "swarm-shim"), goplugin.EnvUnixSocketDir+"="+sockets)
 	c := goplugin.NewClient(&goplugin.ClientConfig{

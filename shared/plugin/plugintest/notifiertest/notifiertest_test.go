@@ -188,7 +188,9 @@ func TestOnTheWire(t *testing.T) {
 	}
 	again := time.Now().Add(time.Hour).UTC()
 	for _, want := range []swarm.NotifyAnswer{
-		{Outcome: swarm.NotifyAccepted}, {Outcome: swarm.NotifyAccepted, Reason: "one of two"}, {Outcome: swarm.NotifyNever, Reason: "gone"},
+		{Outcome: swarm.NotifyAccepted},
+		{Outcome: swarm.NotifyAccepted, Reason: "one of two"},
+		{Outcome: swarm.NotifyNever, Reason: "gone"},
 		{Outcome: swarm.NotifyLater, Reason: "busy", Again: again},
 	} {
 		if got, err := ask(want); err != nil || got != want {

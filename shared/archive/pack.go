@@ -173,13 +173,14 @@ const (
 
 // kindOf returns what kind of file can be copied, "" for one that can't.
 func kindOf(m fs.FileMode) string {
-	switch kind := m.Type(); {
-	case kind == 0:
+	if m.IsRegular() {
 		return kindFile
-	case kind == fs.ModeSymlink:
-		return kindLink
-	case kind == fs.ModeDir:
+	}
+	if m.IsDir() {
 		return kindDir
+	}
+	if m.Type() == fs.ModeSymlink {
+		return kindLink
 	}
 	return ""
 }

@@ -24,7 +24,7 @@ export SWARM_TEST_SLOW := $(SLOW)
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example examples test test-packages test-scripts test-nomad test-container test-ssh test-vm test-power test-web test-agents check lint tidy generated api darwin generate commands house bench screenshots clean help
+.PHONY: build install demo example examples examples-typescript test test-packages test-scripts test-nomad test-container test-ssh test-vm test-power test-web test-agents check lint tidy generated api darwin generate commands house bench screenshots clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its servers into ./bin
@@ -50,6 +50,11 @@ examples: ## build, test and use the plugins in docs/examples, as their authors 
 	@.ci/setup make python-grpc node npm
 	@$(MAKE) --no-print-directory build
 	@.ci/examples bin
+
+examples-typescript: ## the same for the plugins in TypeScript
+	@.ci/setup make node
+	@$(MAKE) --no-print-directory build
+	@.ci/examples bin backend-typescript tools-typescript
 
 test: ## install what is missing, then run all tests; DETECT=changed or =all adds the race detector
 	@.ci/setup git tmux cc less vim jq bash mandoc bwrap strace node dlv minisign

@@ -17,6 +17,10 @@ export interface Method<I extends DescMessage, O extends DescMessage> {
   output: O;
 }
 
+// A program that still runs when the plugin leaves would hold its standard error open.
+const running = new Set<() => void>();
+process.on("exit", () => running.forEach((end) => end()));
+
 /** Yields the answers to a call. The call ends with the signal. */
 export async function* answers<I extends DescMessage, O extends DescMessage>(
   runDirs: string, verb: string, method: Method<I, O>, request: MessageShape<I>, signal: AbortSignal,
@@ -26,6 +30,7 @@ export async function* answers<I extends DescMessage, O extends DescMessage>(
   const closed = once(child, "close");
   closed.catch(() => {}); // it is awaited below
   const end = () => child.kill();
+  running.add(end);
   signal.addEventListener("abort", end);
   if (signal.aborted) end();
   try {
@@ -42,6 +47,7 @@ export async function* answers<I extends DescMessage, O extends DescMessage>(
     if (code !== 0 && code !== 1) throw new Failure(["UNAVAILABLE"], `swarm-shim ${verb} has failed with code ${code}`);
   } finally {
     signal.removeEventListener("abort", end);
+    running.delete(end);
     end();
   }
 }

@@ -332,7 +332,7 @@ func TestKillPending(t *testing.T) {
 		t.Fatal(err)
 	}
 	waits := listed(t, b, "id-waits")
-	if waits.Status.State != swarm.StateRunning || !strings.Contains(waits.Status.Reason, "waiting for a node") {
+	if waits.Status.State != swarm.StatePending || !strings.Contains(waits.Status.Reason, "waiting for a node") {
 		t.Errorf("status %+v", waits.Status)
 	}
 	if err := b.Signal(t.Context(), waits.Handle, swarm.SignalOptions{Signal: "SIGUSR1"}); !errors.Is(err, swarm.ErrUnavailable) {

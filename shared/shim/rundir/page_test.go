@@ -89,13 +89,13 @@ func TestPageHasTheRequests(t *testing.T) {
 		t.Errorf("the requests are %v, the page has %v", requestKeys, got)
 	}
 	want := []string{
-		AnswerAccepted, AnswerEnded, AnswerSurvivors, AnswerOK, AnswerChanged, AnswerLate, AnswerPending, AnswerBusy, AnswerStale, AnswerError,
+		AnswerAccepted, AnswerEnded, AnswerSurvivors, AnswerOK, AnswerChanged, AnswerLate, AnswerPending, AnswerBusy, AnswerReady, AnswerExit, AnswerStale, AnswerError,
 	}
 	if diff := cmp.Diff(want, column(rows(t, "## The control socket", "answer"))); diff != "" {
 		t.Errorf("the answers (-codec +page):\n%s", diff)
 	}
 	for _, kind := range want {
-		if _, err := ParseAnswer(kind); err != nil {
+		if _, err := ParseAnswer(kind + map[string]string{AnswerExit: " 0"}[kind]); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

@@ -44,7 +44,7 @@ const Continue = "continue"
 // Protocol counts the protocols of the control socket. A shim names it when it does not
 // understand a request, so that its client knows which of them is the older one. It grows with
 // each verb or field that is added or dropped.
-const Protocol = 2
+const Protocol = 1
 
 // misunderstood makes an error of a shim that does not understand a request.
 func misunderstood(text string) error {

@@ -22,7 +22,7 @@ func TestShimLinksLittle(t *testing.T) {
 	}
 	const module = "github.com/swarmhost/swarm/"
 	small := []string{
-		"cmd/swarm-shim", "shared/cgroup", "shared/environ", "shared/proc", "shared/pty", "shared/safefile", "shared/shim/server", "shared/shim/server/box", "shared/shim/server/command", "shared/shim/server/control", "shared/shim/server/fdpass", "shared/shim/server/nowait", "shared/shim/server/program", "shared/shim/server/record", "shared/shim/server/tail", "shared/shim/server/view", "shared/shim/rundir", "shared/swarm", "shared/trust",
+		"cmd/swarm-shim", "shared/cgroup", "shared/environ", "shared/proc", "shared/pty", "shared/safefile", "shared/shim/server", "shared/shim/server/box", "shared/shim/server/command", "shared/shim/server/control", "shared/shim/server/fdpass", "shared/shim/server/inherit", "shared/shim/server/nowait", "shared/shim/server/program", "shared/shim/server/record", "shared/shim/server/tail", "shared/shim/server/view", "shared/shim/rundir", "shared/swarm", "shared/trust",
 	}
 	for _, dep := range deps {
 		first, _, _ := strings.Cut(dep, "/")

@@ -28,6 +28,7 @@ var sdkKeeps = []string{
 	"list-stops",
 	"output-callback-fails",
 	"output-cancelled",
+	"resize-to-no-size",
 	"spawn-cancelled",
 	"status-running",
 	"watch-callback-fails",

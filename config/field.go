@@ -93,7 +93,7 @@ func fields() []field[Config] {
 			"The address of the API of GitHub, where \"swarm plugin install github.com/OWNER/REPO\" finds releases."),
 		newField(installKeys, keysKind, func(c *Config) *map[string]string { return &c.Install.Keys },
 			"Public keys of minisign by the sources of plugins: \"github.com/OWNER/REPO\" or \"github.com/OWNER\", the beginning of a URL, or the name of an index. Files from such a source have to be signed with the key."),
-		newField(notifyUse, pluginsKind, func(c *Config) *[]string { return &c.Notify.Use },
+		newField(NotifyUse, pluginsKind, func(c *Config) *[]string { return &c.Notify.Use },
 			"The notifier plugins that \"swarm watch --hooks\" delivers events to, such as \"notify\", whose settings say where to."),
 		newField(notifyOn, eventsKind, func(c *Config) *[]string { return &c.Notify.On },
 			"The events that are delivered to notifiers, as in [hooks]."),
@@ -132,7 +132,7 @@ const (
 // The keys of [notify] count in the user's file alone, as [hooks] does: the events are those of all
 // projects.
 const (
-	notifyUse  = "notify.use"
+	NotifyUse  = "notify.use"
 	notifyOn   = "notify.on"
 	notifyTags = "notify.tags"
 )

@@ -161,7 +161,7 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 		l.Ignored = append(l.Ignored, Ignored{Key: "hooks", At: at, UserOnly: true})
 		delete(d.origins, "hooks")
 	}
-	for _, key := range []string{historyKeep, teamAnswers, teamNotify, installAPI, installKeys, notifyUse, notifyOn, notifyTags} {
+	for _, key := range []string{historyKeep, teamAnswers, teamNotify, installAPI, installKeys, NotifyUse, notifyOn, notifyTags} {
 		at, set := d.origins[key]
 		if !set || d.user {
 			continue

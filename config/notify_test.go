@@ -21,8 +21,8 @@ func TestNotifyIsOfTheUser(t *testing.T) {
 		if err != nil || !slices.Equal(n.Use, []string{"notify", "mine"}) || !slices.Equal(n.On, Default().Notify.On) || !slices.Equal(n.Tags, []string{"ci"}) {
 			t.Errorf("trusted %t: %v, %v", trusted, n, err)
 		}
-		if l.Origins[notifyUse].File != o.User {
-			t.Errorf("trusted %t: it is of %v", trusted, l.Origins[notifyUse])
+		if l.Origins[NotifyUse].File != o.User {
+			t.Errorf("trusted %t: it is of %v", trusted, l.Origins[NotifyUse])
 		}
 		if len(l.Ignored) != 3 || slices.ContainsFunc(l.Ignored, func(i Ignored) bool { return !i.UserOnly || !strings.HasPrefix(i.Key, "notify.") }) {
 			t.Errorf("trusted %t: ignored: %v", trusted, l.Ignored)

@@ -86,7 +86,7 @@ var rules = map[string]rule{
 	teamNotify:                 free(whyOwn),
 	installAPI:                 free(whyOwn),
 	installKeys:                free(whyOwn),
-	notifyUse:                  free(whyOwn),
+	NotifyUse:                  free(whyOwn),
 	notifyOn:                   free(whyOwn),
 	notifyTags:                 free(whyOwn),
 	"env.pass":                 always(whyPerson),

@@ -124,7 +124,7 @@ func TestNotFoundSaysWhatThereIs(t *testing.T) {
 	p.chmod(p.add("path/swarm-plugin-plain"), 0o644)
 	c := New(Options{Executable: p.path("bin/swarm"), Env: []string{"PATH=" + p.path("path")}})
 	_, err := c.Find("x")
-	want := "no such backend 'x'; plugins here: process, tmux (looked for swarm-plugin-x in " +
+	want := "no such plugin 'x'; plugins here: process, tmux (looked for swarm-plugin-x in " +
 		p.path("bin") + ", " + p.path("libexec/swarm") + ", PATH)"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)

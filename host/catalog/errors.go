@@ -18,7 +18,7 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "no such backend '%s'", e.Name)
+	fmt.Fprintf(&b, "no such plugin '%s'", e.Name)
 	switch {
 	case e.Looked == nil:
 		b.WriteString(": names are lower-case letters, digits and hyphens")

@@ -115,7 +115,7 @@ func TestSpawnRefused(t *testing.T) {
 		"environment":           {func(q *spawn.Request) { q.Env = []string{"FOO"} }, swarm.ErrInvalidSpec, "malformed environment entry 'FOO'"},
 		"directory":             {func(q *spawn.Request) { q.Dir = "/nowhere/at/all" }, swarm.ErrInvalidSpec, "no such directory: /nowhere/at/all"},
 		"NUL":                   {func(q *spawn.Request) { q.Command = []string{"a\x00b"} }, swarm.ErrInvalidSpec, "NUL byte"},
-		"backend":               {func(q *spawn.Request) { q.Backend = "ghost" }, nil, "no such backend 'ghost'"},
+		"backend":               {func(q *spawn.Request) { q.Backend = "ghost" }, nil, "no such plugin 'ghost'"},
 		"kind":                  {func(q *spawn.Request) { q.Backend = "worktree" }, swarm.ErrInvalidSpec, "not a backend plugin"},
 		"retention":             {func(q *spawn.Request) { q.Retain = "soon" }, swarm.ErrInvalidSpec, "invalid retention"},
 		"tag":                   {func(q *spawn.Request) { q.Tags = []string{""} }, swarm.ErrInvalidSpec, "invalid tag"},

@@ -98,7 +98,7 @@ func (s Setup) backendProblems(loaded *config.Loaded) (config.Problems, error) {
 	if err != nil {
 		return nil, err
 	}
-	if text := MissingBackend(known, loaded.Config.Defaults.Backend); text != "" {
+	if text := MissingPlugin(known, loaded.Config.Defaults.Backend); text != "" {
 		return loaded.Conceal(config.Problems{{At: at, Key: key, Text: text}}), nil
 	}
 	return nil, nil
@@ -176,8 +176,8 @@ func (s Setup) catalogOptions(configured map[string]config.Plugin) (o catalog.Op
 	return o, nil
 }
 
-// MissingBackend returns an error text if no such backend exists, else "".
-func MissingBackend(known *catalog.Catalog, name string) string {
+// MissingPlugin returns an error text if no such plugin exists, else "".
+func MissingPlugin(known *catalog.Catalog, name string) string {
 	var missing *catalog.NotFoundError
 	if _, err := known.Find(name); !errors.As(err, &missing) {
 		// A plugin that exists but does not work is not a mistake of the config.

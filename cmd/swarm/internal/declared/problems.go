@@ -36,6 +36,7 @@ func WithProblems(err error, more config.Problems) error {
 func WorkerProblems(ctx context.Context, a *app.App, l *config.Loaded) config.Problems {
 	names := inFileOrder(l)
 	problems, _ := backendProblems(ctx, a, l, names)
+	problems = append(problems, missingPlugins(a, l, names)...)
 	problems = append(problems, trustProblems(l, names)...)
 	problems = append(problems, dirProblems(ctx, a, l, names)...)
 	for _, name := range names {
@@ -57,7 +58,7 @@ func backendProblems(ctx context.Context, a *app.App, l *config.Loaded, names []
 		if ignored {
 			problems = append(problems, config.Problem{At: at, Key: key, Text: fmt.Sprintf(
 				"the plugin '%s' of this project is not trusted: read the file, then run 'swarm config trust' to use it", w.Backend)})
-		} else if text := setup.MissingBackend(known, w.Backend); text != "" {
+		} else if text := setup.MissingPlugin(known, w.Backend); text != "" {
 			problems = append(problems, config.Problem{At: at, Key: key, Text: text})
 		}
 		for _, key := range []string{config.WorkerKey(name, "session"), config.WorkerKey(name, "tmux_socket")} {
@@ -68,6 +69,35 @@ func backendProblems(ctx context.Context, a *app.App, l *config.Loaded, names []
 		problems = append(problems, optionProblems(ctx, a, l, name, w)...)
 	}
 	return problems, nil
+}
+
+// missingPlugins returns the workspace plugins and the notifiers that do not exist.
+func missingPlugins(a *app.App, l *config.Loaded, names []string) (problems config.Problems) {
+	known, err := a.Setup().Catalog(l.Config.Plugins)
+	if err != nil {
+		return nil // as the backends could not be checked
+	}
+	find := func(plugin, key string, at config.Position) {
+		if text := setup.MissingPlugin(known, plugin); text != "" {
+			problems = append(problems, config.Problem{At: at, Key: key, Text: text})
+		}
+	}
+	for _, name := range names {
+		w := l.Config.Workers[name].Workspace
+		if !w.Use || slices.ContainsFunc(l.Ignored, func(i config.Ignored) bool { return i.Key == "plugins."+w.Plugin }) {
+			continue
+		}
+		own := "workspace"
+		if _, set := l.Origins[config.WorkerKey(name, own)]; !set {
+			own = "workspace.plugin"
+		}
+		key, at := originOf(l, name, own, "defaults.workspace")
+		find(w.Plugin, key, at)
+	}
+	for _, plugin := range l.Config.Notify.Use {
+		find(plugin, config.NotifyUse, l.Origins[config.NotifyUse])
+	}
+	return problems
 }
 
 // optionProblems returns the options of a worker that its backend does not take, so that no running

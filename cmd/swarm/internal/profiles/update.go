@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/catalog/download"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/profile/bundle"
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -77,6 +78,7 @@ that --sha256 gives. Only a person may update, and not from inside a worker.`,
 func (o *updateOptions) check() error {
 	scheme, _, isURL := strings.Cut(o.from, "://")
 	isURL = isURL && !strings.ContainsAny(scheme, "/. ")
+	_, unsafe := download.CheckAddress(o.from)
 	hash, err := hex.DecodeString(o.sha256)
 	switch {
 	case o.builtin && (o.from != "" || o.sha256 != "" || o.older):
@@ -90,8 +92,8 @@ func (o *updateOptions) check() error {
 			"until then, give a directory, a file, or an https address with --sha256; ./index is a file of that name")
 	case o.sha256 != "" && (err != nil || len(hash) != sha256.Size):
 		return output.Usagef("invalid value '%s' for --sha256: expected 64 hexadecimal digits, as sha256sum prints them", o.sha256)
-	case isURL && scheme != "https":
-		return output.Usagef("cannot update from %s: expected an address that begins with https://", o.from)
+	case isURL && unsafe != nil:
+		return output.Usagef("cannot update: %v", unsafe)
 	case isURL && o.sha256 == "":
 		return output.WithHint(output.Usagef("--sha256 is needed for an address: bundles are not signed yet"),
 			"take the hash from a source that you trust, not from the same place as the archive")
@@ -210,8 +212,8 @@ func refused(err error) error {
 // the required one, if it is not empty.
 func readBundle(ctx context.Context, from, want string) (b *bundle.Bundle, hash string, err error) {
 	var archive []byte
-	if strings.HasPrefix(from, "https://") {
-		archive, err = download(ctx, from)
+	if strings.HasPrefix(from, "https://") || strings.HasPrefix(from, "http://") {
+		archive, err = download.New().Bytes(ctx, from, bundle.MaxArchive)
 	} else {
 		var info os.FileInfo
 		if info, err = os.Stat(from); err == nil {

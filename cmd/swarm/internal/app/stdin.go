@@ -45,6 +45,9 @@ func (a *App) Asks() bool { return term.IsTerminal(int(os.Stdin.Fd())) && a.ErrW
 func (a *App) Ask(ctx context.Context, question string) error {
 	fmt.Fprintf(a.Err, "swarm: %s [y/N] ", safetext.Line(question))
 	answer, err := Interruptibly(ctx, func() (string, error) { return bufio.NewReader(os.Stdin).ReadString('\n') })
+	if err != nil {
+		fmt.Fprintln(a.Err) // the cursor stands behind the question
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}

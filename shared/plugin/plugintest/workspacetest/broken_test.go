@@ -192,7 +192,7 @@ func TestBrokenPlugins(t *testing.T) {
 			}
 		}}},
 		"any handle is accepted": {"invalid-handle", hooks{anyHandle: true}},
-		"anything is found": {"find-workspace", hooks{find: func(_ *swarm.WorkspaceRef, err *error) { *err = nil }}},
+		"anything is found":      {"find-workspace", hooks{find: func(_ *swarm.WorkspaceRef, err *error) { *err = nil }}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -90,7 +90,7 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
 		d.RunDir, d.Log = dir, statedir.ReadLog(dir)
 		if !w.Gone() {
-			d.Processes = shim.Processes(dir, w.ID)
+			d.Processes = client.Processes(dir, w.ID)
 		}
 	}
 	all.Wait()

@@ -15,17 +15,7 @@ import (
 // functions without bodies, types without what they hide. Types that are not exported come too
 // if something exported mentions them.
 func declarations(p *types.Package) []byte {
-	w := &writer{pkg: p, imports: map[string]bool{}, written: map[*types.TypeName]bool{}}
-	for _, name := range p.Scope().Names() {
-		if o := p.Scope().Lookup(name); o.Exported() {
-			w.object(o)
-		}
-	}
-	for len(w.hidden) > 0 {
-		next := w.hidden[0]
-		w.hidden = w.hidden[1:]
-		w.object(next)
-	}
+	w := write(p)
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "package %s\n\n", p.Name())
 	for _, path := range slices.Sorted(maps.Keys(w.imports)) {
@@ -37,6 +27,22 @@ func declarations(p *types.Package) []byte {
 		return out.Bytes() // the check of the text names the place
 	}
 	return formatted
+}
+
+// write returns the declarations of a package.
+func write(p *types.Package) *writer {
+	w := &writer{pkg: p, imports: map[string]bool{}, written: map[*types.TypeName]bool{}}
+	for _, name := range p.Scope().Names() {
+		if o := p.Scope().Lookup(name); o.Exported() {
+			w.object(o)
+		}
+	}
+	for len(w.hidden) > 0 {
+		next := w.hidden[0]
+		w.hidden = w.hidden[1:]
+		w.object(next)
+	}
+	return w
 }
 
 type writer struct {

@@ -11,8 +11,10 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/exp/apidiff"
@@ -65,6 +67,9 @@ func run(root string, update bool) (differ bool, err error) {
 		return false, fmt.Errorf("the packages do not compile")
 	}
 	for _, p := range loaded {
+		if err := checkNames(p.Types); err != nil {
+			return false, err
+		}
 		file := filepath.Join(root, "docs", "api", strings.ReplaceAll(strings.TrimPrefix(p.PkgPath, module+"/shared/"), "/", "_")+".txt")
 		now := declarations(p.Types)
 		if update {
@@ -105,6 +110,21 @@ func run(root string, update bool) (differ bool, err error) {
 		}
 	}
 	return differ, nil
+}
+
+// checkNames returns an error if something that a package exports names a type of a package that is not
+// promised, which could not change either then. The kits for tests are exempt: they name parts of each other.
+func checkNames(p *types.Package) error {
+	if strings.HasPrefix(p.Path(), module+"/shared/plugin/plugintest/") {
+		return nil
+	}
+	for _, path := range slices.Sorted(maps.Keys(write(p).imports)) {
+		dir, ours := strings.CutPrefix(path, module+"/")
+		if ours && !slices.Contains(promised, dir) {
+			return fmt.Errorf("%s exports something that names a type of %s, which is not promised", p.Path(), path)
+		}
+	}
+	return nil
 }
 
 // check compiles declarations against the packages that the real one imports.

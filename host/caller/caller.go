@@ -9,7 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 	"github.com/swarmhost/swarm/shared/trust"
@@ -273,7 +273,7 @@ func hasStatus(dir string) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
-	return trust.Path(dir) == nil && shim.AwaitStart(ctx, dir) == nil && exists(rundir.StatusFile)
+	return trust.Path(dir) == nil && client.AwaitStart(ctx, dir) == nil && exists(rundir.StatusFile)
 }
 
 // keeps reports whether the process is the shim that a run directory names.

@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/safefile"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -76,7 +76,7 @@ func (h *History) drainBatch(ctx context.Context, reg *registry.Registry, names 
 		if rec.State == registry.Stopped {
 			continue // another process has recorded it
 		}
-		status, err := shim.Recorded(h.Dir.RunDir(id), id)
+		status, err := client.Recorded(h.Dir.RunDir(id), id)
 		switch {
 		case rec.State == registry.Starting:
 			delete(entries, id) // its spawn has to be recorded first
@@ -123,5 +123,5 @@ func (h *History) CatchUp(ctx context.Context, reg *registry.Registry, g *backen
 func (h *History) Stale(rec *registry.Record) bool {
 	s, err := statedir.ReadStatus(h.Dir.RunDir(rec.ID))
 	return err != nil || s.State != rundir.StateRunning || s.Restarts > rec.Restarts ||
-		s.Completion != nil && rec.Completion == nil || !shim.IsKept(h.Dir.RunDir(rec.ID), s)
+		s.Completion != nil && rec.Completion == nil || !client.IsKept(h.Dir.RunDir(rec.ID), s)
 }

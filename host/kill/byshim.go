@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin/client"
-	"github.com/swarmhost/swarm/shared/shim"
+	shimclient "github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -43,7 +43,7 @@ func (k *Killer) shimStatus(rec registry.Record) (swarm.StatusResult, bool) {
 	if !k.hasShim(rec.ID) {
 		return swarm.StatusResult{}, false
 	}
-	s, err := shim.Status(k.Dir.RunDir(rec.ID), rec.ID)
+	s, err := shimclient.Status(k.Dir.RunDir(rec.ID), rec.ID)
 	return swarm.StatusResult{Status: s}, err == nil
 }
 
@@ -79,7 +79,7 @@ func (b *byShim) run(ctx context.Context, k *killRun, g *backend.Group, answer f
 		wg.Go(func() {
 			rec := g.Recs[i]
 			k.byShim.Store(rec.ID, b.errs[n])
-			res, err := shim.Kill(ctx, k.Dir.RunDir(rec.ID), rec.ID, k.req.options(rec.Kill))
+			res, err := shimclient.Kill(ctx, k.Dir.RunDir(rec.ID), rec.ID, k.req.options(rec.Kill))
 			if err != nil && !errors.Is(err, swarm.ErrSurvivors) {
 				err = errors.Join(b.errs[n], err)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 	"github.com/swarmhost/swarm/shared/warn"
@@ -151,7 +151,7 @@ func (k *Killer) see(id string) liveness {
 		return unseen
 	case s.State == rundir.StateEnded:
 		return seenEnded
-	case shim.IsKept(k.Dir.RunDir(id), s):
+	case client.IsKept(k.Dir.RunDir(id), s):
 		return seenRunning
 	default:
 		return unseen

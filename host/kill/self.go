@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin/client"
-	"github.com/swarmhost/swarm/shared/shim"
+	shimclient "github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -94,7 +94,7 @@ func (k *killRun) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 		err = out.Err
 	}
 	if isMute(ctx, err, asked) && k.hasShim(rec.ID) {
-		out.Result, err = shim.Kill(limited, k.Dir.RunDir(rec.ID), rec.ID, opts)
+		out.Result, err = shimclient.Kill(limited, k.Dir.RunDir(rec.ID), rec.ID, opts)
 		out.Err = err
 	}
 	// The plugin runs in this worker too, and so ends with it.

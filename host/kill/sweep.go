@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -101,7 +101,7 @@ func (k *Killer) stillRunning(ctx context.Context, reg *registry.Registry, p *ba
 	if len(others) > sweepAsks {
 		return others, nil
 	}
-	machine := new(shim.Look)
+	machine := new(client.Look)
 	for i, handle := range others {
 		if k.runsByShim(machine, otherIDs[i]) {
 			running = append(running, handle)
@@ -127,7 +127,7 @@ func (k *Killer) stillRunning(ctx context.Context, reg *registry.Registry, p *ba
 // runsByShim reports whether a worker runs, as its shim says. Its backend could also report
 // where the worker is, and may wait for an engine for that, which is another one than that of
 // the ended workers.
-func (k *Killer) runsByShim(machine *shim.Look, id string) bool {
+func (k *Killer) runsByShim(machine *client.Look, id string) bool {
 	if !k.hasShim(id) {
 		return false
 	}

@@ -13,7 +13,7 @@ import (
 // kind of call it is.
 func TestCrashInEveryCall(t *testing.T) {
 	t.Parallel()
-	h, ws := swarm.Handle{Version: 1, Data: []byte("x")}, swarm.WorkspaceRef{Path: "/x", Data: "x"}
+	h, ws := swarm.Handle{Version: 1, Data: []byte("x")}, swarm.WorkspaceRef{Path: "/x", Handle: swarm.Handle{Version: 1, Data: []byte("x")}}
 	calls := map[string]func(context.Context, *client.Client) error{
 		"Spawn": func(ctx context.Context, c *client.Client) error {
 			_, err := c.Backend().Spawn(ctx, swarm.Spec{ID: "x", Name: "x", Command: []string{"x"}, Dir: "/"})

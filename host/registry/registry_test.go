@@ -43,7 +43,8 @@ func full() Record {
 		Replaces: &Record{Spec: bare("old").Spec, State: Stopped, Handle: swarm.Handle{Version: 1, Data: []byte{9}}, Exit: &swarm.Exit{Code: 3}},
 		State:    Stopped, Step: StepKilling, Removing: true,
 		Workspace: &swarm.WorkspaceRef{
-			ID: "1m7z0xwyhn2yfekg", Name: "full", Path: "/repo-worktrees/full", Branch: "b", Base: "/repo", Dir: "d", Host: "h", Data: "x",
+			ID: "1m7z0xwyhn2yfekg", Name: "full", Path: "/repo-worktrees/full", Branch: "b", Base: "/repo", Dir: "d", Host: "h",
+			Handle: swarm.Handle{Version: 3, Data: []byte{7}},
 		},
 		Handle: swarm.Handle{Version: 2, Data: []byte{0, 1, 255}},
 		Place:  swarm.Where{Kind: "tmux window", Name: "s:full", Parts: map[string]string{"session": "s"}, ID: "@1"},

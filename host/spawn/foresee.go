@@ -9,7 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/shared/errtext"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -48,7 +48,7 @@ func (r *respawnRun) foresee(ctx context.Context) error {
 		c.Replaces = r.old.Handle
 	}
 	if !p.owner.Has(swarm.CapCheckSpawn) {
-		return shim.CheckSpawn(c)
+		return client.CheckSpawn(c)
 	}
 	return late(ctx, p.rec.Backend, p.owner.Backend.CheckSpawn(ctx, c))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -154,13 +154,13 @@ func (s *Spawner) endUnrecorded(ctx context.Context, p *plan) error {
 // [swarm.ErrNotFound] of the shim is final: none comes later.
 func (s *Spawner) endLeft(ctx context.Context, id string) error {
 	dir := s.Dir.RunDir(id)
-	if _, err := shim.Recover(ctx, dir, id); err != nil {
+	if _, err := client.Recover(ctx, dir, id); err != nil {
 		if errors.Is(err, swarm.ErrNotFound) {
 			return nil
 		}
 		return err
 	}
-	_, err := shim.Kill(ctx, dir, id, swarm.KillOptions{Signal: "SIGKILL", Force: true})
+	_, err := client.Kill(ctx, dir, id, swarm.KillOptions{Signal: "SIGKILL", Force: true})
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/shared/safefile"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 	"github.com/swarmhost/swarm/shared/trust"
@@ -36,14 +36,14 @@ func (d Dir) RunDirs() ([]string, error) {
 // Kept reports whether a shim still needs a run directory.
 func (d Dir) Kept(id string) bool {
 	s, err := ReadStatus(d.RunDir(id))
-	return err == nil && s.State != rundir.StateEnded && shim.IsKept(d.RunDir(id), s)
+	return err == nil && s.State != rundir.StateEnded && client.IsKept(d.RunDir(id), s)
 }
 
 // Hidden reports whether a worker has a shim whose process can't be seen by the caller, which is
 // in a PID namespace of its own then: nothing shows whether it is a part of the worker.
 func (d Dir) Hidden(id string) bool {
 	s, err := ReadStatus(d.RunDir(id))
-	return err == nil && s.State != rundir.StateEnded && !s.Shim.Alive() && shim.IsKept(d.RunDir(id), s)
+	return err == nil && s.State != rundir.StateEnded && !s.Shim.Alive() && client.IsKept(d.RunDir(id), s)
 }
 
 // WorkersDir is the directory of the run directories.
@@ -87,8 +87,8 @@ func (d Dir) makeWorkersDir(workers string) error {
 	return errors.Join(safefile.SyncDir(string(d)), safefile.SyncDir(filepath.Dir(string(d))))
 }
 
-// ReadStatus reads the status that a shim recorded, see [shim.ReadRecord].
-func ReadStatus(dir string) (rundir.Status, error) { return shim.ReadRecord(dir) }
+// ReadStatus reads the status that a shim recorded, see [client.ReadRecord].
+func ReadStatus(dir string) (rundir.Status, error) { return client.ReadRecord(dir) }
 
 // Log is how much output of a worker is kept in a run directory.
 type Log struct {
@@ -169,7 +169,7 @@ func (d Dir) Abandoned(name string) bool {
 	if st, err := ReadStatus(dir); err == nil && st.State != rundir.StateEnded && st.Main.Alive() {
 		return false
 	}
-	s, err := shim.Status(dir, id)
+	s, err := client.Status(dir, id)
 	return err == nil && (s.State == swarm.StateExited || s.State == swarm.StateLost && len(s.Survivors) == 0)
 }
 

@@ -90,8 +90,8 @@ func TestCreateKeeps(t *testing.T) {
 		f.must(os.Chtimes(f.at(name), when, when))
 	}
 	ref := f.create(map[string]string{"exclude": "skip, *.o"})
-	if want := (swarm.WorkspaceRef{ID: "id", Name: "w", Path: f.at("app-copies/w"), Base: f.base}); ref != want {
-		t.Errorf("made %+v, want %+v", ref, want)
+	if diff := cmp.Diff(swarm.WorkspaceRef{ID: "id", Name: "w", Path: f.at("app-copies/w"), Base: f.base}, ref); diff != "" {
+		t.Errorf("made (-want +got):\n%s", diff)
 	}
 	if f.read("app-copies/w/name\xff\n") != "odd\n" || f.read("app-copies/w/closed/in") != "in\n" {
 		t.Error("a file differs")

@@ -31,6 +31,9 @@ const (
 )
 
 func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.DiffOptions) (swarm.Diff, error) {
+	if err := checkHandle(ref); err != nil {
+		return swarm.Diff{}, err
+	}
 	t, err := open(ref, ref.Path)
 	switch {
 	case errors.Is(err, errNotOurs):

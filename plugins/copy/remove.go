@@ -18,6 +18,9 @@ import (
 )
 
 func (w *Workspace) Inspect(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.WorkspaceState, error) {
+	if err := checkHandle(ref); err != nil {
+		return swarm.WorkspaceState{}, err
+	}
 	t, err := open(ref, ref.Path)
 	if err != nil {
 		kept, err := doubt(ctx, err)
@@ -75,6 +78,9 @@ func reason(changes []change) string {
 }
 
 func (w *Workspace) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.RemoveResult, error) {
+	if err := checkHandle(ref); err != nil {
+		return swarm.RemoveResult{}, err
+	}
 	o.Vacant = false
 	dir := stateDir(ref.Path, ref.ID)
 	unlock, err := lock(ctx, dir)

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 
@@ -121,6 +122,14 @@ func (t *tree) close() {
 	}
 }
 
+// checkHandle refuses a copy with a handle, which only another version of the plugin writes.
+func checkHandle(ref swarm.WorkspaceRef) error {
+	if !ref.Handle.IsZero() {
+		return fmt.Errorf("%w: copy %s has one of version %d, this plugin knows none", swarm.ErrInvalidHandle, ref.Path, ref.Handle.Version)
+	}
+	return nil
+}
+
 // errNotOurs says that nothing shows that a directory is the one that Create made.
 var errNotOurs = errors.New("nothing shows that it is the copy that was made for this worker")
 
@@ -137,7 +146,7 @@ func open(ref swarm.WorkspaceRef, path string) (*tree, error) {
 	}
 	top := entry{}
 	top.addInode(info)
-	if t.ref() != ref || !info.IsDir() || top.Device != t.Device || top.Inode != t.Inode {
+	if !reflect.DeepEqual(t.ref(), ref) || !info.IsDir() || top.Device != t.Device || top.Inode != t.Inode {
 		return nil, errNotOurs
 	}
 	if t.root, err = os.OpenRoot(path); err != nil {

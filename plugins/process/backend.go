@@ -44,11 +44,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	launch := shim.LaunchOf(spec)
-	if err := shim.Enclose(&launch, spec); err != nil {
-		return swarm.Handle{}, err
-	}
-	if err := shim.Start(ctx, spec.Local.Shim, spec.Local.RunDir, launch); err != nil {
+	if err := shim.Start(ctx, spec); err != nil {
 		return swarm.Handle{}, err
 	}
 	b.log.Debug("worker started", "worker", spec.ID)
@@ -74,10 +70,7 @@ func validate(spec swarm.Spec) error {
 
 // Find returns the worker of a run directory that a shim was started in.
 func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
-	if l.Local == nil {
-		return swarm.Handle{}, fmt.Errorf("%w: process worker %s", swarm.ErrNotFound, l.ID)
-	}
-	if _, err := shim.Recover(ctx, l.Local.RunDir, l.ID); err != nil {
+	if err := shim.Recover(ctx, l); err != nil {
 		return swarm.Handle{}, err
 	}
 	return Handle(l.ID, l.Local.RunDir)

@@ -29,17 +29,17 @@ func TestListedOptions(t *testing.T) {
 func TestMadeOn(t *testing.T) {
 	t.Parallel()
 	here := remote.Origin{Machine: "m", Store: "s"}
-	ref := swarm.WorkspaceRef{Path: "/w", Host: "other", Data: `{"machine":"m","store":"s"}`}
+	ref := swarm.WorkspaceRef{Path: "/w", Host: "other", Handle: swarm.Handle{Version: 1, Data: []byte(`{"machine":"m","store":"s"}`)}}
 	if got, err := madeOn("dev", here, ref, nil); err != nil || got.Host != "dev" || got.Path != "/w" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, data := range []string{"", "{}", `{"machine":"m"}`, `{"machine":"m2","store":"s"}`} {
-		ref.Data = data
+		ref.Handle.Data = []byte(data)
 		if got, err := madeOn("dev", here, ref, nil); !errors.Is(err, swarm.ErrUnavailable) {
 			t.Errorf("data %q: %+v, %v", data, got, err)
 		}
 	}
-	ref.Data = "{}"
+	ref.Handle.Data = []byte("{}")
 	if got, err := madeOn("dev", remote.Origin{}, ref, nil); !errors.Is(err, swarm.ErrUnavailable) {
 		t.Errorf("without any origin: %+v, %v", got, err)
 	}

@@ -2,7 +2,6 @@ package ssh
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -66,8 +65,7 @@ func madeOn(host string, origin remote.Origin, ref swarm.WorkspaceRef, err error
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	var said remote.Origin
-	if err := json.Unmarshal([]byte(ref.Data), &said); err != nil || said != origin || said == (remote.Origin{}) {
+	if said, err := remote.OriginOf(ref); err != nil || said != origin {
 		return swarm.WorkspaceRef{}, fmt.Errorf("%w: the answer about worktree %s is not from the machine that the connection was made to",
 			swarm.ErrUnavailable, ref.Path)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -23,7 +23,7 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
-	st, err := shim.Status(h.Dir, h.ID)
+	st, err := client.Status(h.Dir, h.ID)
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
@@ -103,7 +103,7 @@ func (b *Backend) Resize(ctx context.Context, raw swarm.Handle, columns, rows in
 	if err != nil {
 		return err
 	}
-	st, err := shim.Status(h.Dir, h.ID)
+	st, err := client.Status(h.Dir, h.ID)
 	if err != nil {
 		return err
 	}

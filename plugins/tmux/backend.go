@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/progress"
 	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -57,7 +58,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if l.Local == nil {
 		return swarm.Handle{}, fmt.Errorf("%w: tmux worker %s", swarm.ErrNotFound, l.ID)
 	}
-	shimProc, err := shim.Recover(ctx, l.Local.RunDir, l.ID)
+	shimProc, err := client.Recover(ctx, l.Local.RunDir, l.ID)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
@@ -85,7 +86,7 @@ func (b *Backend) Watch(ctx context.Context, raw swarm.Handle, each func(swarm.S
 	if err != nil {
 		return err
 	}
-	return shim.Watch(ctx, h.Dir, h.ID, func(s swarm.Status) error {
+	return client.Watch(ctx, h.Dir, h.ID, func(s swarm.Status) error {
 		s.Where = h.where(h.Session, h.Name)
 		return each(s)
 	})

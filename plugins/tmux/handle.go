@@ -38,9 +38,9 @@ func decode(raw swarm.Handle) (handle, error) {
 }
 
 // handle reads a handle, with the run directory where it is now.
-func (b *Backend) handle(ctx context.Context, raw swarm.Handle) (handle, error) {
+func (*Backend) handle(ctx context.Context, raw swarm.Handle) (handle, error) {
 	h, err := decode(raw)
-	h.Dir = b.RunDir(ctx, h.Worker)
+	h.Dir = swarm.RunDir(ctx, h.ID, h.Dir)
 	return h, err
 }
 

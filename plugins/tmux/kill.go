@@ -3,7 +3,7 @@ package tmux
 import (
 	"context"
 
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -24,7 +24,7 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	if o.Signal == "" {
 		o.Signal = hangup
 	}
-	killing, err := shim.Ask(ctx, h.Dir, h.ID, o, atOnce)
+	killing, err := client.Ask(ctx, h.Dir, h.ID, o, atOnce)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
@@ -58,6 +58,6 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 }
 
 func (h handle) hasEnded() bool {
-	s, err := shim.Status(h.Dir, h.ID)
+	s, err := client.Status(h.Dir, h.ID)
 	return err == nil && s.State == swarm.StateExited
 }

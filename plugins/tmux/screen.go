@@ -15,7 +15,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/screen"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -40,7 +40,7 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 	if err != nil {
 		return swarm.Screen{}, err
 	}
-	st, err := shim.Status(h.Dir, h.ID)
+	st, err := client.Status(h.Dir, h.ID)
 	if err != nil {
 		return swarm.Screen{}, err
 	}
@@ -185,7 +185,7 @@ func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.
 		b.eachServer(raws, func(i int) { results[i].Screen, results[i].Err = b.Screen(ctx, raws[i], o) })
 		return results, nil
 	}
-	machine := new(shim.Look)
+	machine := new(client.Look)
 	looks := make(map[string][]*look) // by socket
 	for i, raw := range raws {
 		r := &results[i]

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -30,17 +31,17 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	if err := shim.CloseOnExec(); err != nil {
+	if err := client.CloseOnExec(); err != nil {
 		return swarm.Handle{}, err
 	}
-	launch := shim.LaunchOf(spec)
-	if err := shim.Enclose(&launch, spec); err != nil {
+	launch := client.LaunchOf(spec)
+	if err := client.Enclose(&launch, spec); err != nil {
 		return swarm.Handle{}, err
 	}
 	launch.Terminal = true
-	launch.Inherit = shim.Inherited()
+	launch.Inherit = client.Inherited()
 	launch.Capture = asProgram(captureAll(spec.ID, ownPane))
-	starting, err := shim.Prepare(spec.Local.RunDir, launch)
+	starting, err := client.Prepare(spec.Local.RunDir, launch)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
@@ -168,7 +169,7 @@ func (b *Backend) mark(ctx context.Context, srv server, o newWindow, w opened) {
 }
 
 // abandon removes everything of a worker whose start failed.
-func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Prepared, h handle, shimProc proc.Identity) {
+func (b *Backend) abandon(ctx context.Context, srv server, starting *client.Prepared, h handle, shimProc proc.Identity) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
 	defer cancel()
 	// A shim that comes late finds nothing to start.
@@ -180,7 +181,7 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Prepar
 	}
 	// A command that was cut off may have had its effect. tmux may not answer: the run
 	// directory says whether a shim took the launch file.
-	shimProc, err := shim.Recover(ctx, h.Dir, h.ID)
+	shimProc, err := client.Recover(ctx, h.Dir, h.ID)
 	if err == nil {
 		starting.Abandon(ctx, shimProc)
 	}

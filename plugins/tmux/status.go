@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -18,7 +18,7 @@ func (b *Backend) Status(ctx context.Context, raw swarm.Handle) (swarm.Status, e
 
 // StatusBatch reads the processes of the machine once, and queries each tmux server once.
 func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.StatusResult, error) {
-	look := new(shim.Look)
+	look := new(client.Look)
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	seen := make(map[string]*query)
@@ -46,7 +46,7 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 			if where.Name == "" {
 				// The worker may have ended, and its window with it, between the two
 				// queries.
-				if now, err := new(shim.Look).Status(h.Dir, h.ID); err == nil && now.State != swarm.StateRunning {
+				if now, err := new(client.Look).Status(h.Dir, h.ID); err == nil && now.State != swarm.StateRunning {
 					results[i].Status, where = now, h.where(h.Session, h.Name)
 				}
 			}

@@ -62,8 +62,8 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%s: status is %q", c.spec.Name, got)
 		}
 		found, err := newWorkspace().FindWorkspace(t.Context(), c.spec)
-		if err != nil || found != ref {
-			t.Errorf("FindWorkspace(%s) = %+v, %v, want %+v", c.spec.Name, found, err, ref)
+		if diff := cmp.Diff(ref, found); err != nil || diff != "" {
+			t.Errorf("FindWorkspace(%s): %v (-want +got):\n%s", c.spec.Name, err, diff)
 		}
 	}
 	if _, err := newWorkspace().FindWorkspace(t.Context(), swarm.WorkspaceSpec{ID: "id-none", Name: "plain", Base: f.repo}); !errors.Is(err, swarm.ErrNotFound) {
@@ -332,8 +332,8 @@ func TestFindHalfMade(t *testing.T) {
 			if refs := f.rescueRefs(); len(refs) != c.rescues {
 				t.Errorf("rescues %v, want %d", refs, c.rescues)
 			}
-			if again := f.create(spec); again != f.ref {
-				t.Errorf("made %+v, want %+v", again, f.ref)
+			if diff := cmp.Diff(f.ref, f.create(spec)); diff != "" {
+				t.Errorf("made again (-want +got):\n%s", diff)
 			}
 		})
 	}

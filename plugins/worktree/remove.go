@@ -22,6 +22,9 @@ import (
 const removalLimit = 10 * time.Minute
 
 func (w *Workspace) Inspect(ctx context.Context, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (swarm.WorkspaceState, error) {
+	if err := checkHandle(ref); err != nil {
+		return swarm.WorkspaceState{}, err
+	}
 	r, unlock, kept, err := w.openBase(ctx, ref)
 	if err != nil || kept != nil || r == nil {
 		return swarm.WorkspaceState{Kept: kept, Missing: kept == nil && err == nil}, err
@@ -35,12 +38,23 @@ func (w *Workspace) Inspect(ctx context.Context, ref swarm.WorkspaceRef, opts sw
 }
 
 func (w *Workspace) Remove(ctx context.Context, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (swarm.RemoveResult, error) {
+	if err := checkHandle(ref); err != nil {
+		return swarm.RemoveResult{}, err
+	}
 	r, unlock, kept, err := w.openBase(ctx, ref)
 	if err != nil || kept != nil || r == nil {
 		return swarm.RemoveResult{Kept: kept, Astray: kept == nil && err == nil}, err
 	}
 	defer unlock()
 	return w.removeLocked(ctx, r, ref, opts)
+}
+
+// checkHandle refuses a worktree with a handle, which only another version of the plugin writes.
+func checkHandle(ref swarm.WorkspaceRef) error {
+	if !ref.Handle.IsZero() {
+		return fmt.Errorf("%w: worktree %s has one of version %d, this plugin knows none", swarm.ErrInvalidHandle, ref.Path, ref.Handle.Version)
+	}
+	return nil
 }
 
 // openBase opens and locks the repository that ref names. Without a repository,

@@ -120,6 +120,9 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 }
 
 func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.DiffOptions) (swarm.Diff, error) {
+	if err := checkHandle(ref); err != nil {
+		return swarm.Diff{}, err
+	}
 	if o.Summary {
 		return diff.Summary(ctx, w.git, ref)
 	}

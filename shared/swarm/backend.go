@@ -161,11 +161,11 @@ type Lookup struct {
 // MaxHandle is the largest size of Handle.Data, in bytes.
 const MaxHandle = 4096
 
-// Handle identifies a worker to its backend. The host stores it and never looks
-// inside. It holds no secrets: it is shown in debugging output.
+// Handle identifies a worker to its backend, or a workspace to its plugin. The host stores it and
+// never looks inside. It holds no secrets: it is shown in debugging output.
 type Handle struct {
-	// Version is the version of Data's format, counted by the backend from 1. A
-	// backend reads every version that it ever wrote, and answers
+	// Version is the version of Data's format, counted by the plugin from 1. A
+	// plugin reads every version that it ever wrote, and answers
 	// [ErrInvalidHandle] to all others.
 	Version uint32
 	// Data is at most [MaxHandle] bytes.

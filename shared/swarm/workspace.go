@@ -73,8 +73,9 @@ type WorkspaceRef struct {
 	// Host names the machine that Path and Base are on, for people and for the backend that
 	// made the workspace. Empty: this machine. A backend that makes workspaces always sets it.
 	Host string `json:",omitempty"`
-	// Data is for the plugin alone: at most [MaxHandle] bytes.
-	Data string `json:",omitempty"`
+	// Handle is for the plugin alone, as that of a worker is for its backend. Zero if the plugin
+	// needs none; then it answers [ErrInvalidHandle] to any other.
+	Handle Handle `json:",omitzero"`
 }
 
 // Location returns the path of the workspace, with its host if that is not this machine.

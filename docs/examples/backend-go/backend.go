@@ -50,7 +50,7 @@ func (b *backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	if err := shim.Start(ctx, spec.Local.Shim, spec.Local.RunDir, shim.LaunchOf(spec)); err != nil {
+	if err := shim.Start(ctx, spec); err != nil {
 		return swarm.Handle{}, err
 	}
 	return h, nil
@@ -77,7 +77,7 @@ func (b *backend) nice(given map[string]string) (int, error) {
 
 // Find recovers a worker when the host died between Spawn and its own record.
 func (b *backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
-	if _, err := shim.Recover(ctx, l.Local.RunDir, l.ID); err != nil {
+	if err := shim.Recover(ctx, l); err != nil {
 		return swarm.Handle{}, err
 	}
 	return encode(l.ID, l.Local.RunDir)

@@ -58,6 +58,9 @@ func proof(ref swarm.WorkspaceRef) string {
 
 // Inspect reports what Remove would do: what is in the directory is work, and keeps it.
 func (workspace) Inspect(_ context.Context, ref swarm.WorkspaceRef, _ swarm.RemoveOptions) (swarm.WorkspaceState, error) {
+	if !ref.Handle.IsZero() {
+		return swarm.WorkspaceState{}, fmt.Errorf("%w: %s has one, and this plugin knows none", swarm.ErrInvalidHandle, ref.Path)
+	}
 	files, err := os.ReadDir(ref.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return swarm.WorkspaceState{Missing: true}, nil

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -69,7 +69,7 @@ func (b *Backend) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOp
 	if err != nil {
 		return err
 	}
-	return shim.OutputFrom(ctx, w.Dir, h.From, o, func(out swarm.Output, at shim.Position) error {
+	return client.OutputFrom(ctx, w.Dir, h.From, o, func(out swarm.Output, at client.Position) error {
 		head := binary.AppendUvarint(make([]byte, 0, 2*binary.MaxVarintLen64+len(out.Data)), at.File)
 		out.Data = append(binary.AppendVarint(head, at.Offset), out.Data...)
 		return each(out)
@@ -78,13 +78,13 @@ func (b *Backend) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOp
 
 // Unpack splits the data of a piece of output into the position after it and what the
 // worker wrote.
-func Unpack(data []byte) (at shim.Position, text []byte, err error) {
+func Unpack(data []byte) (at client.Position, text []byte, err error) {
 	var n, m int
 	if at.File, n = binary.Uvarint(data); n > 0 {
 		at.Offset, m = binary.Varint(data[n:])
 	}
 	if n <= 0 || m <= 0 || at.Offset < 0 {
-		return shim.Position{}, nil, errors.New("swarm-remote sent a piece of output without its position")
+		return client.Position{}, nil, errors.New("swarm-remote sent a piece of output without its position")
 	}
 	return at, data[n+m:], nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -32,7 +33,7 @@ type Handle struct {
 	// of Sweep: what the worker has left is removed if it belongs to that one.
 	Drop string `json:"drop,omitempty"`
 	// From is where to read the output from, in a call of Output.
-	From shim.Position `json:"from,omitzero"`
+	From client.Position `json:"from,omitzero"`
 }
 
 func (h Handle) Encode() (swarm.Handle, error) {

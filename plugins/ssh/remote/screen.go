@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/shared/screen"
-	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -75,7 +75,7 @@ func lastLines(ctx context.Context, dir string, n int, styles bool) ([]string, e
 		}}
 		screens[stream] = &screen.Screen{Live: true, Colours: styles, Line: joined[stream].Add}
 	}
-	err := shim.Output(ctx, dir, swarm.OutputOptions{Tail: &n}, func(o swarm.Output) error {
+	err := client.Output(ctx, dir, swarm.OutputOptions{Tail: &n}, func(o swarm.Output) error {
 		if !o.Partial {
 			o.Data = append(o.Data, '\n')
 		}

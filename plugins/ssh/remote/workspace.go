@@ -104,27 +104,41 @@ func within(ref swarm.WorkspaceRef) error {
 	return nil
 }
 
+// refVersion counts the formats of what a reference holds for this plugin.
+const refVersion = 1
+
+// OriginOf returns where a worktree was made, as its reference says.
+func OriginOf(ref swarm.WorkspaceRef) (o Origin, err error) {
+	if ref.Handle.Version != refVersion {
+		return o, fmt.Errorf("%w: the reference of worktree %s has version %d", swarm.ErrInvalidHandle, ref.Path, ref.Handle.Version)
+	}
+	if err := json.Unmarshal(ref.Handle.Data, &o); err != nil {
+		return o, fmt.Errorf("%w: the reference of worktree %s: %w", swarm.ErrInvalidHandle, ref.Path, err)
+	}
+	if o == (Origin{}) {
+		return o, fmt.Errorf("%w: the reference of worktree %s does not say where it was made", swarm.ErrInvalidHandle, ref.Path)
+	}
+	return o, nil
+}
+
 // away returns the reference of a worktree for other machines.
 func (b *Backend) away(ref swarm.WorkspaceRef, host string) (swarm.WorkspaceRef, error) {
 	data, err := json.Marshal(b.Origin())
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	ref.Host, ref.Data = host, string(data)
+	ref.Host, ref.Handle = host, swarm.Handle{Version: refVersion, Data: data}
 	return ref, nil
 }
 
 // here returns the reference for this machine, or an error if the worktree is not on it.
 func (b *Backend) here(ref swarm.WorkspaceRef) (swarm.WorkspaceRef, error) {
-	var o Origin
-	if err := json.Unmarshal([]byte(ref.Data), &o); err != nil {
-		return ref, fmt.Errorf("%w: the reference of worktree %s: %w", swarm.ErrInvalidHandle, ref.Path, err)
+	o, err := OriginOf(ref)
+	if err != nil {
+		return ref, err
 	}
-	if o == (Origin{}) {
-		return ref, fmt.Errorf("%w: the reference of worktree %s does not say where it was made", swarm.ErrInvalidHandle, ref.Path)
-	}
-	err := b.isHere(o, ref.Host)
-	ref.Host, ref.Data = "", ""
+	err = b.isHere(o, ref.Host)
+	ref.Host, ref.Handle = "", swarm.Handle{}
 	return ref, err
 }
 

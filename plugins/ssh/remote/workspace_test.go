@@ -11,7 +11,7 @@ import (
 func TestReferenceWithoutOrigin(t *testing.T) {
 	t.Parallel()
 	b := New(Options{Dir: t.TempDir(), Machine: "m"})
-	ref := swarm.WorkspaceRef{Path: "/w", Host: "dev", Data: "{}"}
+	ref := swarm.WorkspaceRef{Path: "/w", Host: "dev", Handle: swarm.Handle{Version: 1, Data: []byte("{}")}}
 	if _, err := b.here(ref); !errors.Is(err, swarm.ErrInvalidHandle) {
 		t.Errorf("here: %v", err)
 	}
@@ -21,6 +21,11 @@ func TestReferenceWithoutOrigin(t *testing.T) {
 	made, err := b.away(ref, "dev")
 	if err != nil {
 		t.Fatal(err)
+	}
+	older := made
+	older.Handle.Version = 0
+	if _, err := b.here(older); !errors.Is(err, swarm.ErrInvalidHandle) {
+		t.Errorf("here, of another version: %v", err)
 	}
 	if _, err := b.here(made); err != nil {
 		t.Errorf("here, of a reference of this machine: %v", err)

@@ -69,7 +69,7 @@ func (backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, error)
 	if err != nil {
 		return h, err
 	}
-	if err := shim.Start(ctx, spec.Local.Shim, spec.Local.RunDir, shim.LaunchOf(spec)); err != nil {
+	if err := shim.Start(ctx, spec); err != nil {
 		return swarm.Handle{}, err
 	}
 	switch err := fault("Spawn"); {
@@ -92,7 +92,7 @@ func (backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
 	if err := fault("Find"); err != nil {
 		return swarm.Handle{}, err
 	}
-	if _, err := shim.Recover(ctx, l.Local.RunDir, l.ID); err != nil {
+	if err := shim.Recover(ctx, l); err != nil {
 		return swarm.Handle{}, err
 	}
 	return shim.EncodeHandle(1, shim.Worker{ID: l.ID, Dir: l.Local.RunDir})

@@ -134,8 +134,11 @@ type WorkspaceRef struct {
 	Dir []byte `protobuf:"bytes,6,opt,name=dir,proto3" json:"dir,omitempty"`
 	// The machine of path and base. Empty: the one of swarm. A backend always sets it.
 	Host string `protobuf:"bytes,7,opt,name=host,proto3" json:"host,omitempty"`
-	// For the plugin alone, at most 4 KiB.
-	Data          []byte `protobuf:"bytes,8,opt,name=data,proto3" json:"data,omitempty"`
+	// For the plugin alone, at most 4 KiB: with version the same as the Handle of a worker. Both may be
+	// empty.
+	Data []byte `protobuf:"bytes,8,opt,name=data,proto3" json:"data,omitempty"`
+	// Counts the formats of data from 1; 0 without data.
+	Version       uint32 `protobuf:"varint,9,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -224,6 +227,13 @@ func (x *WorkspaceRef) GetData() []byte {
 		return x.Data
 	}
 	return nil
+}
+
+func (x *WorkspaceRef) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
 }
 
 // RemoveOptions say how to remove a workspace.
@@ -1406,7 +1416,7 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\aoptions\x18\x06 \x03(\v2+.swarm.plugin.v1.WorkspaceSpec.OptionsEntryR\aoptions\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xac\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc6\x01\n" +
 	"\fWorkspaceRef\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -1415,7 +1425,8 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\x04base\x18\x05 \x01(\fR\x04base\x12\x10\n" +
 	"\x03dir\x18\x06 \x01(\fR\x03dir\x12\x12\n" +
 	"\x04host\x18\a \x01(\tR\x04host\x12\x12\n" +
-	"\x04data\x18\b \x01(\fR\x04data\"Q\n" +
+	"\x04data\x18\b \x01(\fR\x04data\x12\x18\n" +
+	"\aversion\x18\t \x01(\rR\aversion\"Q\n" +
 	"\rRemoveOptions\x12\x14\n" +
 	"\x05force\x18\x01 \x01(\bR\x05force\x12\x16\n" +
 	"\x06vacant\x18\x02 \x01(\bR\x06vacant\x12\x12\n" +

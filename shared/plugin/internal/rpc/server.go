@@ -216,8 +216,8 @@ func checkHandle(h swarm.Handle) error {
 
 // checkRef returns err, or an error for a reference to a workspace that a host could not keep.
 func checkRef(r swarm.WorkspaceRef, err error) error {
-	if err == nil && len(r.Data) > swarm.MaxHandle {
-		err = fmt.Errorf("the plugin returned data of %d bytes for a workspace, at most %d", len(r.Data), swarm.MaxHandle)
+	if err == nil && len(r.Handle.Data) > swarm.MaxHandle {
+		err = fmt.Errorf("the plugin returned a handle of %d bytes for a workspace, at most %d", len(r.Handle.Data), swarm.MaxHandle)
 	}
 	return err
 }

@@ -50,14 +50,15 @@ func FromWorkspaceCheck(c *pb.CheckCreateRequest) swarm.WorkspaceCheck {
 // WorkspaceRef converts a reference to a workspace.
 func WorkspaceRef(r swarm.WorkspaceRef) *pb.WorkspaceRef {
 	return &pb.WorkspaceRef{
-		Id:     text(r.ID),
-		Name:   text(r.Name),
-		Path:   []byte(r.Path),
-		Branch: []byte(r.Branch),
-		Base:   []byte(r.Base),
-		Dir:    []byte(r.Dir),
-		Host:   text(r.Host),
-		Data:   []byte(r.Data),
+		Id:      text(r.ID),
+		Name:    text(r.Name),
+		Path:    []byte(r.Path),
+		Branch:  []byte(r.Branch),
+		Base:    []byte(r.Base),
+		Dir:     []byte(r.Dir),
+		Host:    text(r.Host),
+		Data:    r.Handle.Data,
+		Version: r.Handle.Version,
 	}
 }
 
@@ -71,7 +72,7 @@ func FromWorkspaceRef(r *pb.WorkspaceRef) swarm.WorkspaceRef {
 		Base:   string(r.GetBase()),
 		Dir:    string(r.GetDir()),
 		Host:   r.GetHost(),
-		Data:   string(r.GetData()),
+		Handle: swarm.Handle{Version: r.GetVersion(), Data: r.GetData()},
 	}
 }
 

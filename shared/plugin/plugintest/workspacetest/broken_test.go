@@ -25,6 +25,8 @@ type hooks struct {
 	remove func(ref *swarm.WorkspaceRef, o *swarm.RemoveOptions)
 	result func(*swarm.RemoveResult)
 	find   func(ref *swarm.WorkspaceRef, err *error)
+	// anyHandle ignores handles.
+	anyHandle bool
 }
 
 func (p plain) path(spec swarm.WorkspaceSpec) string {
@@ -89,6 +91,9 @@ func (p plain) FindWorkspace(_ context.Context, spec swarm.WorkspaceSpec) (ref s
 }
 
 func (p plain) Inspect(_ context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.WorkspaceState, error) {
+	if !ref.Handle.IsZero() && !p.hooks.anyHandle {
+		return swarm.WorkspaceState{}, swarm.ErrInvalidHandle
+	}
 	s := p.look(ref, o)
 	if p.hooks.state != nil {
 		p.hooks.state(ref, &s)
@@ -110,6 +115,9 @@ func (p plain) look(ref swarm.WorkspaceRef, o swarm.RemoveOptions) swarm.Workspa
 }
 
 func (p plain) Remove(_ context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (res swarm.RemoveResult, err error) {
+	if !ref.Handle.IsZero() && !p.hooks.anyHandle {
+		return res, swarm.ErrInvalidHandle
+	}
 	if p.hooks.remove != nil {
 		p.hooks.remove(&ref, &o)
 	}
@@ -183,7 +191,8 @@ func TestBrokenPlugins(t *testing.T) {
 				_ = os.RemoveAll(ref.Path)
 			}
 		}}},
-		"anything is found": {"find-workspace", hooks{find: func(_ *swarm.WorkspaceRef, err *error) { *err = nil }}},
+		"any handle is accepted": {"invalid-handle", hooks{anyHandle: true}},
+		"anything is found":      {"find-workspace", hooks{find: func(_ *swarm.WorkspaceRef, err *error) { *err = nil }}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
@@ -204,6 +205,29 @@ func cases() []testCase {
 				}
 				k.wantWork(ref)
 			}),
+		newCase("invalid-handle", "",
+			"a workspace with a handle that the plugin can't read is ErrInvalidHandle, and stays",
+			func(k *kit) {
+				ref := k.create(k.newSpec())
+				for what, h := range map[string]swarm.Handle{
+					"of an unknown version": {Version: ref.Handle.Version + 1000, Data: ref.Handle.Data},
+					"that can't be read":    {Version: max(ref.Handle.Version, 1), Data: []byte("plugintest: not a handle")},
+				} {
+					other := ref
+					other.Handle = h
+					_, err := k.Inspect(k.Ctx, other, swarm.RemoveOptions{})
+					k.WantErr("Inspect of a workspace with a handle "+what, err, swarm.ErrInvalidHandle)
+					_, err = k.Remove(k.Ctx, other, swarm.RemoveOptions{Force: true})
+					k.WantErr("Remove of a workspace with a handle "+what, err, swarm.ErrInvalidHandle)
+					if differ, ok := k.Workspace.(swarm.Differ); ok && slices.Contains(k.caps, swarm.CapDiff) {
+						_, err = differ.Diff(k.Ctx, other, swarm.DiffOptions{})
+						k.WantErr("Diff of a workspace with a handle "+what, err, swarm.ErrInvalidHandle)
+					}
+				}
+				if !isDir(ref.Path) {
+					k.Broken("there is no directory %s any more", ref.Path)
+				}
+			}),
 		newCase("workspace-outlives-the-plugin", "",
 			"a reference works in a new process of the plugin: a plugin holds no state",
 			func(k *kit) {
@@ -219,7 +243,7 @@ func cases() []testCase {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				finder := k.open(k.T).Workspace.(swarm.WorkspaceFinder)
-				if got, err := finder.FindWorkspace(k.Ctx, spec); err != nil || got != ref {
+				if got, err := finder.FindWorkspace(k.Ctx, spec); err != nil || !reflect.DeepEqual(got, ref) {
 					k.Broken("made %+v, found %+v, error %v", ref, got, err)
 				}
 				_, err := finder.FindWorkspace(k.Ctx, k.newSpec())

@@ -217,7 +217,11 @@ func (x execution) start(ctx context.Context, e *engine, s state, dog *watchdog,
 	if err := p.await(ctx); err != nil || p.main.PID == 0 {
 		return p, err
 	}
-	return p, dog.say(fmt.Sprintf("%d %d %s", p.main.PID, p.main.Start, p.main.Boot))
+	if err := dog.say(fmt.Sprintf("%d %d %s", p.main.PID, p.main.Start, p.main.Boot)); err != nil {
+		endCommand(context.WithoutCancel(ctx), dog.watched, p.main)
+		return nil, err
+	}
+	return p, nil
 }
 
 // notRun says why a command did not run, with the exit code for that.

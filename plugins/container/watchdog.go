@@ -38,8 +38,11 @@ type watched struct {
 	grace             time.Duration
 }
 
-// watchdog is the end of the pipe that the program has.
-type watchdog struct{ to *os.File }
+// watchdog is the program's end of the pipe.
+type watchdog struct {
+	watched
+	to *os.File
+}
 
 func startWatchdog(w watched) (*watchdog, error) {
 	own, err := os.Executable()
@@ -60,7 +63,7 @@ func startWatchdog(w watched) (*watchdog, error) {
 		return nil, fmt.Errorf("start the watchdog of the command: %w", err)
 	}
 	go func() { _ = cmd.Wait() }()
-	return &watchdog{to}, nil
+	return &watchdog{w, to}, nil
 }
 
 func (w *watchdog) say(line string) error {
@@ -100,8 +103,7 @@ func WatchdogMain(args []string, from io.Reader) int {
 	if c.main.PID == 0 && !c.find(context.Background()) {
 		return 0
 	}
-	c.known = map[proc.Identity]bool{c.main: true}
-	c.end(context.Background())
+	endCommand(context.Background(), c.watched, c.main)
 	return 0
 }
 
@@ -119,7 +121,7 @@ type command struct {
 	watched
 	exec string        // the engine's id
 	main proc.Identity // its first process
-	// known are processes that it has started.
+	// known are the processes that were found so far.
 	known map[proc.Identity]bool
 }
 
@@ -154,8 +156,9 @@ func (c *command) find(ctx context.Context) bool {
 	return false
 }
 
-// end ends the processes of the command.
-func (c *command) end(ctx context.Context) {
+// endCommand ends the processes of a command whose first one is main.
+func endCommand(ctx context.Context, w watched, main proc.Identity) {
+	c := &command{watched: w, main: main, known: map[proc.Identity]bool{main: true}}
 	for _, p := range c.living() {
 		_ = p.Signal(syscall.SIGTERM)
 		_ = p.Signal(syscall.SIGCONT) // a stopped process sees its signal only when it continues

@@ -14,8 +14,15 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == container.CopyVerb {
-		os.Exit(container.CopyMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case container.CopyVerb:
+			os.Exit(container.CopyMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		case container.ExecVerb:
+			os.Exit(container.ExecMain(os.Args[2:]))
+		case container.WatchdogVerb:
+			os.Exit(container.WatchdogMain(os.Args[2:], os.Stdin))
+		}
 	}
 	os.Exit(programs.Main(map[string]func(){
 		"container": serveContainer, "nomad": serveNomad,

@@ -118,12 +118,14 @@ func (k *kill) run(ctx context.Context) (swarm.KillResult, error) {
 // if the engine refuses, else at the end of the worker.
 const detachPause = 100 * time.Millisecond
 
-// detach leaves the rest of a kill to the engine, which continues when its caller is gone. It
-// counts the grace in whole seconds.
+// graceSeconds returns a grace as engines count it, in whole seconds.
+func graceSeconds(d time.Duration) int { return int((max(d, 0) + time.Second - 1) / time.Second) }
+
+// detach leaves the rest of a kill to the engine, which continues when its caller is gone.
 func (k *kill) detach(ctx context.Context) (swarm.KillResult, error) {
 	res := swarm.KillResult{Signal: k.signal}
 	if k.o.Force {
-		grace := int((k.o.Grace + time.Second - 1) / time.Second)
+		grace := graceSeconds(k.o.Grace)
 		asked := make(chan error, 1)
 		go func() {
 			_, err := k.e.ContainerStop(context.WithoutCancel(ctx), k.r.Container, client.ContainerStopOptions{Timeout: &grace})

@@ -22,8 +22,15 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == container.CopyVerb { // as the program of the plugin in this process
-		os.Exit(container.CopyMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	if len(os.Args) > 1 {
+		switch os.Args[1] { // as the programs of the plugin in this process
+		case container.CopyVerb:
+			os.Exit(container.CopyMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		case container.ExecVerb:
+			os.Exit(container.ExecMain(os.Args[2:]))
+		case container.WatchdogVerb:
+			os.Exit(container.WatchdogMain(os.Args[2:], os.Stdin))
+		}
 	}
 	code := 1
 	defer func() { os.Exit(code) }()

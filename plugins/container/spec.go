@@ -103,7 +103,8 @@ func (b *Backend) newPlan(spec swarm.Spec, stateID func(file string) (string, er
 		Config: &container.Config{
 			Image: c.Image, Entrypoint: command[:1], Cmd: command[1:], WorkingDir: c.workdir(spec.Dir, mounts),
 			Env: env, User: c.User, Hostname: hostname(spec.Name), StopSignal: forEngine(signal),
-			Tty: c.TTY, OpenStdin: c.TTY,
+			StopTimeout: new(graceSeconds(spec.Kill.Grace)),
+			Tty:         c.TTY, OpenStdin: c.TTY,
 			Labels: map[string]string{
 				labelWorker: spec.ID, labelName: spec.Name, labelState: spec.Local.StateDir, labelID: state,
 				labelRun: spec.Local.RunDir,

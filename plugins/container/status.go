@@ -32,6 +32,8 @@ type state struct {
 	oom      bool
 	memory   int64 // the limit, 0: none
 	failure  string
+	workdir  string
+	grace    time.Duration // between SIGTERM and SIGKILL, of a kill
 }
 
 // inspect returns the state of a worker's container. [swarm.ErrNotFound] says that the
@@ -55,11 +57,18 @@ func (e *engine) inspect(ctx context.Context, r ref) (state, error) {
 		tty: c.Config.Tty, stdin: !c.Config.Tty && hasStdin(slices.Concat(c.Config.Entrypoint, c.Config.Cmd)),
 		code: c.State.ExitCode, oom: c.State.OOMKilled, failure: firstLine(c.State.Error),
 	}
+	s.workdir, s.grace = c.Config.WorkingDir, defaultGrace
+	if c.Config.StopTimeout != nil {
+		s.grace = time.Duration(*c.Config.StopTimeout) * time.Second
+	}
 	if c.HostConfig != nil {
 		s.memory = c.HostConfig.Memory
 	}
 	return s, nil
 }
+
+// defaultGrace is the grace of engines if a container has none of its own.
+const defaultGrace = 10 * time.Second
 
 // looks is how often look asks before an error of the engine counts.
 const looks = 5

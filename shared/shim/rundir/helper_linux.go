@@ -10,8 +10,8 @@ import (
 )
 
 // IsHelper reports whether a process that has a mark is the program that this mark is
-// for: [RespawnMark], [NotifierMark], [ServerMark] or [TailMark]. It runs the swarm, its MCP
-// server or the shim that was installed with this program, with the arguments of that mark.
+// for: [RespawnMark], [NotifierMark], [ServerMark], [TailMark] or [WatchdogMark]. It runs the swarm, its MCP
+// server, the shim or the engines' plugins that were installed with this program, with the arguments of that mark.
 func IsHelper(mark string, pid int) bool {
 	h, known := helpers[mark]
 	if !known {

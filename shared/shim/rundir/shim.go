@@ -45,6 +45,11 @@ const (
 	TailSocket = "tail.sock"
 	// MaxTail is the largest number of bytes in such an answer, without their count.
 	MaxTail = 64 << 10
+	// WatchdogMark is the mark of the program that ends a command in a container when the program that runs the command
+	// is ended.
+	WatchdogMark = "watchdog"
+	// WatchdogCommand is the first argument of that program.
+	WatchdogCommand = "exec-watchdog"
 	// TmuxName is the kernel's name of a tmux server.
 	TmuxName = "tmux: server"
 )
@@ -55,6 +60,7 @@ var helpers = map[string][]string{
 	NotifierMark: {"swarm", "notifier"},
 	ServerMark:   {"swarm-serve", ServerCommand, ServerFlag},
 	TailMark:     {"swarm-shim", TailFlag},
+	WatchdogMark: {"swarm-engines", WatchdogCommand},
 }
 
 // OneProcessor is an environment variable of a shim, and OneProcessorValue its value. Go programs

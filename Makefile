@@ -24,7 +24,7 @@ export SWARM_TEST_SLOW := $(SLOW)
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example examples examples-typescript test test-packages test-scripts test-nomad test-container test-ssh test-vm test-power test-web test-agents check lint tidy generated api darwin generate commands house bench screenshots clean help
+.PHONY: build install demo example examples test test-packages test-scripts test-nomad test-container test-ssh test-vm test-power test-web test-typescript test-agents check lint tidy generated api darwin generate commands house bench screenshots clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its servers into ./bin
@@ -46,15 +46,10 @@ example: ## build, and run the team of docs/teams.md in a scratch directory
 	@$(MAKE) --no-print-directory build
 	@docs/example-team/run bin
 
-examples: ## build, test and use the plugins in docs/examples, as their authors would
-	@.ci/setup make python-grpc node npm
+examples: ## build, test and use the plugins in docs/examples that are in Go or Python, as their authors would
+	@.ci/setup make git python-grpc
 	@$(MAKE) --no-print-directory build
 	@.ci/examples bin
-
-examples-typescript: ## the same for the plugins in TypeScript
-	@.ci/setup make node
-	@$(MAKE) --no-print-directory build
-	@.ci/examples bin backend-typescript tools-typescript
 
 test: ## install what is missing, then run all tests; DETECT=changed or =all adds the race detector
 	@.ci/setup git tmux cc less vim jq bash mandoc bwrap strace node dlv minisign
@@ -110,6 +105,11 @@ test-power: ## cut a file system at random points below swarm, as root, and look
 test-web: ## test the pages of swarm web in Chromium
 	@.ci/setup git tmux chromium
 	@CGO_ENABLED=0 $(GO) test -tags "$(TAGS) web" -timeout 15m ./cmd/swarm-serve/internal/webserver
+
+test-typescript: ## build, test and use the plugins in TypeScript and their SDK, as authors do
+	@.ci/setup make node npm
+	@$(MAKE) --no-print-directory build
+	@.ci/examples bin backend-typescript tools-typescript sdk-typescript
 
 SWARM_TEST_AGENTS ?= claude codex
 # The agents are programs of others, whose timing is not ours: a case that fails is repeated

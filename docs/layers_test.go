@@ -136,7 +136,7 @@ func isShared(name string) bool { return strings.HasPrefix(name, "shared/") }
 func importsOf(t *testing.T) map[string][]string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,GoFiles", "-tags", "grpcnotrace",
-		"./cmd/...", "./config/...", "./host/...", "./plugins/...", "./shared/...")
+		"./cmd/...", "./config/...", "./host/...", "./plugins/...", "./sdk/...", "./shared/...")
 	cmd.Dir = ".."
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
 	out, err := cmd.Output()

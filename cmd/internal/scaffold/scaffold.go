@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/swarmhost/swarm/sdk/typescript"
 	"github.com/swarmhost/swarm/shared/proto"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -30,16 +31,16 @@ func Kinds() []string { return []string{"backend", "workspace", "tools", "notifi
 // Languages returns the languages that have a template of a backend, the usual one first.
 func Languages() []string { return []string{"go", "python", "typescript"} }
 
-// folders are the templates by kind and language. Together they hold the files of a plugin; the
-// folder wire is for languages that have no SDK.
+// folders are the templates by kind and language. Together they hold the files of a plugin, but for those
+// of [Plugin.wire].
 var folders = map[[2]string][]string{
-	{"backend", "go"}:         {"go"},
-	{"backend", "python"}:     {"wire", "python"},
-	{"backend", "typescript"}: {"wire", "typescript-base", "typescript"},
-	{"workspace", "go"}:       {"workspace-go"},
-	{"tools", "go"}:           {"tools-go"},
-	{"tools", "typescript"}:   {"wire", "typescript-base", "tools-typescript"},
-	{"notifier", "go"}:        {"notifier-go"},
+	{"backend", "go"}:         {"go-base", "go"},
+	{"backend", "python"}:     {"python"},
+	{"backend", "typescript"}: {"typescript-base", "typescript"},
+	{"workspace", "go"}:       {"go-base", "workspace-go"},
+	{"tools", "go"}:           {"go-base", "tools-go"},
+	{"tools", "typescript"}:   {"typescript-base", "tools-typescript"},
+	{"notifier", "go"}:        {"go-base", "notifier-go"},
 }
 
 // languagesOf returns the languages that have a template of a kind.
@@ -79,11 +80,25 @@ func (p Plugin) Files() ([]File, error) {
 	if err != nil || p.Language == "go" {
 		return files, err
 	}
-	// The public description of the protocol is for languages that have no SDK.
-	protos, err := filesIn(proto.Files, ".")
-	for _, f := range protos {
-		f.Path = "proto/" + f.Path
-		files = append(files, f)
+	wire, err := p.wire()
+	return append(files, wire...), err
+}
+
+// wire returns what a plugin in Go gets from its SDK: the public description of the protocol and, for
+// TypeScript, the sources of the SDK.
+func (p Plugin) wire() ([]File, error) {
+	files, err := filesIn(proto.Files, ".")
+	if err != nil {
+		return nil, err
+	}
+	for i := range files {
+		files[i].Path = "proto/" + files[i].Path
+	}
+	sdk, err := filesIn(typescript.Files, ".")
+	for _, f := range sdk {
+		if strings.HasPrefix(f.Path, "proto/") || p.Language == "typescript" && (f.Path != "src/shim.ts" || p.Kind == "backend") {
+			files = append(files, f)
+		}
 	}
 	return files, err
 }

@@ -12,10 +12,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// version is that of the plugin; package.sh sets the one of a release.
+var version = "0.1.0"
+
 func main() {
 	plugin.Serve(plugin.Options{
 		Name:    "nice",
-		Version: "0.1.0",
+		Version: version,
 		Local:   true, // workers run on the machine of the host, as its user
 		// The settings of users: swarm checks, completes and documents them.
 		Settings:    plugin.SchemaOf[settings](),

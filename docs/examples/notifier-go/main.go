@@ -36,10 +36,13 @@ func (n *notifier) Notify(_ context.Context, e swarm.Event) (swarm.NotifyAnswer,
 	return swarm.NotifyAnswer{Outcome: swarm.NotifyAccepted}, nil
 }
 
+// version is that of the plugin; package.sh sets the one of a release.
+var version = "0.1.0"
+
 func main() {
 	plugin.Serve(plugin.Options{
 		Name:     "journal",
-		Version:  "0.1.0",
+		Version:  version,
 		Settings: plugin.SchemaOf[notifier](),
 		Notifier: func(_ context.Context, env plugin.Env) (swarm.Notifier, error) {
 			n := &notifier{File: os.Getenv("HOME") + "/.journal"}

@@ -67,10 +67,13 @@ func (n *notes) CallTool(_ context.Context, c swarm.ToolCall) ([]byte, error) {
 	return nil, fmt.Errorf("tool '%s': %w", c.Name, swarm.ErrNotFound)
 }
 
+// version is that of the plugin; package.sh sets the one of a release.
+var version = "0.1.0"
+
 func main() {
 	plugin.Serve(plugin.Options{
 		Name:     "notes",
-		Version:  "0.1.0",
+		Version:  version,
 		Settings: plugin.SchemaOf[notes](),
 		Tools: func(_ context.Context, env plugin.Env) (swarm.Toolbox, error) {
 			n := &notes{File: os.Getenv("HOME") + "/.notes"}

@@ -9,10 +9,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// version is that of the plugin; package.sh sets the one of a release.
+var version = "0.1.0"
+
 func main() {
 	plugin.Serve(plugin.Options{
 		Name:    "scratch",
-		Version: "0.1.0",
+		Version: version,
 		Workspace: func(context.Context, plugin.Env) (swarm.Workspace, error) {
 			return workspace{}, nil
 		},

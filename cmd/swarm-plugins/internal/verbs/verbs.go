@@ -123,14 +123,14 @@ func (b shims) CheckSpawn(ctx context.Context, check swarm.SpawnCheck) error {
 	return b.Backend.CheckSpawn(ctx, check)
 }
 
-// awaitReader calls cancel once the pipe that the answers go to has no reader any more: a call does
-// not outlive the plugin that made it.
+// awaitReader calls cancel once the pipe or socket that the answers go to has no reader any more: a call
+// does not outlive the plugin that made it. Node.js gives the programs that it starts sockets.
 func awaitReader(out io.Writer, cancel func()) {
 	f, ok := out.(*os.File)
 	if !ok {
 		return
 	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+	if info, err := f.Stat(); err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
 		return
 	}
 	for {

@@ -2,8 +2,6 @@
 
 import backend
 import serve
+import version  # the Makefile writes it
 
-NAME = "nice"
-VERSION = "0.1.0"
-
-serve.serve(NAME, VERSION, backend.Backend)
+serve.serve("nice", version.VERSION, backend.Backend)

@@ -5,10 +5,10 @@
 // nothing is remembered here.
 import { create } from "@bufbuild/protobuf";
 
-import { Backend, CheckSpawnRequestSchema, type CheckSpawnRequest, type SpawnRequest } from "../gen/swarm/plugin/v1/backend_pb";
-import { Failure } from "./errors";
-import type { Call, Served } from "./serve";
-import { answers } from "./shim";
+import { Backend, CheckSpawnRequestSchema, type CheckSpawnRequest, type SpawnRequest } from "../gen/swarm/plugin/v1/backend_pb.js";
+import { Failure } from "./errors.js";
+import type { Call, Served } from "./serve.js";
+import { answers } from "./shim.js";
 
 // What shims can do.
 const capabilities = [

@@ -3,8 +3,8 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { anyPack } from "@bufbuild/protobuf/wkt";
 import { Metadata, status } from "@grpc/grpc-js";
 
-import { StatusSchema } from "../gen/rpc_status_pb";
-import { ErrorSchema } from "../gen/swarm/plugin/v1/plugin_pb";
+import { StatusSchema } from "../gen/rpc_status_pb.js";
+import { ErrorSchema } from "../gen/swarm/plugin/v1/plugin_pb.js";
 
 const codes: Record<string, status> = {
   INVALID_SPEC: status.INVALID_ARGUMENT,

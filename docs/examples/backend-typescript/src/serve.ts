@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { create, fromBinary, toBinary, type DescMessage, type DescService, type MessageShape } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type MethodDefinition, type ServiceDefinition, type UntypedServiceImplementation } from "@grpc/grpc-js";
 
-import { Plugin, CheckResponseSchema, ConfigureResponseSchema, DescribeResponseSchema } from "../gen/swarm/plugin/v1/plugin_pb";
-import type { ConfigureRequest, DescribeRequest, Kind } from "../gen/swarm/plugin/v1/plugin_pb";
-import { Failure, wired } from "./errors";
+import { Plugin, CheckResponseSchema, ConfigureResponseSchema, DescribeResponseSchema } from "../gen/swarm/plugin/v1/plugin_pb.js";
+import type { ConfigureRequest, DescribeRequest, Kind } from "../gen/swarm/plugin/v1/plugin_pb.js";
+import { Failure, wired } from "./errors.js";
 
 const contract = 1;
 const cookie = "4a1f9d5e2c7b4d6f8e30b1c2a5d79f64";

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 
 import { fromJson, toJsonString, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 
-import { Failure } from "./errors";
+import { Failure } from "./errors.js";
 
 const program = process.env["SWARM_SHIM_PROGRAM"];
 
@@ -17,11 +17,7 @@ export interface Method<I extends DescMessage, O extends DescMessage> {
   output: O;
 }
 
-// A program that still runs when the plugin leaves would hold its standard error open.
-const running = new Set<() => void>();
-process.on("exit", () => running.forEach((end) => end()));
-
-/** Yields the answers to a call. The call ends with the signal. */
+/** Yields the answers to a call. The call ends with the signal, and when the plugin leaves. */
 export async function* answers<I extends DescMessage, O extends DescMessage>(
   runDirs: string, verb: string, method: Method<I, O>, request: MessageShape<I>, signal: AbortSignal,
 ): AsyncGenerator<MessageShape<O>> {
@@ -30,7 +26,6 @@ export async function* answers<I extends DescMessage, O extends DescMessage>(
   const closed = once(child, "close");
   closed.catch(() => {}); // it is awaited below
   const end = () => child.kill();
-  running.add(end);
   signal.addEventListener("abort", end);
   if (signal.aborted) end();
   try {
@@ -47,7 +42,6 @@ export async function* answers<I extends DescMessage, O extends DescMessage>(
     if (code !== 0 && code !== 1) throw new Failure(["UNAVAILABLE"], `swarm-shim ${verb} has failed with code ${code}`);
   } finally {
     signal.removeEventListener("abort", end);
-    running.delete(end);
     end();
   }
 }

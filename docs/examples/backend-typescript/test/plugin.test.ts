@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { makeBackend, priorityOf } from "../src/backend";
-import { Failure } from "../src/errors";
+import { makeBackend, priorityOf } from "../src/backend.js";
+import { Failure } from "../src/errors.js";
 
 const because = (reason: string) => (error: unknown) => error instanceof Failure && error.reasons[0] === reason;
 

@@ -6,9 +6,9 @@ import { join } from "node:path";
 
 import { create } from "@bufbuild/protobuf";
 
-import { CallToolResponseSchema, ListToolsResponseSchema, type CallToolRequest } from "../gen/swarm/plugin/v1/tools_pb";
-import { Failure } from "./errors";
-import { bytes, type Served } from "./serve";
+import { CallToolResponseSchema, ListToolsResponseSchema, type CallToolRequest } from "../gen/swarm/plugin/v1/tools_pb.js";
+import { Failure } from "./errors.js";
+import { bytes, type Served } from "./serve.js";
 
 const tools = [
   {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { Failure } from "../src/errors";
-import { bytes } from "../src/serve";
-import { callTool, makeTools } from "../src/tools";
+import { Failure } from "../src/errors.js";
+import { bytes } from "../src/serve.js";
+import { callTool, makeTools } from "../src/tools.js";
 
 const because = (reason: string) => (error: unknown) => error instanceof Failure && error.reasons[0] === reason;
 

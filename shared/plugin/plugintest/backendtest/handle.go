@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -35,12 +36,14 @@ func handleCases() []testCase {
 			"a truncated handle names no worker, kills none, and never causes a panic",
 			func(k *kit) {
 				w := k.ready(script.Sleep)
+				var cuts []swarm.Handle
 				for n := range len(w.handle.Data) {
-					cut := swarm.Handle{Version: w.handle.Version, Data: w.handle.Data[:n]}
-					if st, err := k.Status(k.Ctx, cut); err == nil && (st.State == swarm.StateRunning || st.State == swarm.StateExited) {
-						k.Broken("Status of the first %d bytes: %+v", n, st)
+					cuts = append(cuts, swarm.Handle{Version: w.handle.Version, Data: w.handle.Data[:n]})
+				}
+				for n, r := range k.statusAndKill(cuts) {
+					if r.Err == nil && (r.Status.State == swarm.StateRunning || r.Status.State == swarm.StateExited) {
+						k.Broken("Status of the first %d bytes: %+v", n, r.Status)
 					}
-					_, _ = k.Kill(k.Ctx, cut, gentle()) // with any result
 				}
 				w.wantState(swarm.StateRunning, "the worker")
 			}),
@@ -59,6 +62,27 @@ func handleCases() []testCase {
 				}
 			}),
 	}
+}
+
+// statusAndKill returns the statuses of handles, and then kills with each of them, with any result. A
+// plugin gets all handles in one call if it can answer that: it may start a program for each call.
+func (k *kit) statusAndKill(hs []swarm.Handle) []swarm.StatusResult {
+	if plugin, ok := k.Backend.(*client.Backend); ok {
+		items := make([]client.KillItem, len(hs))
+		for i, h := range hs {
+			items[i] = client.KillItem{Handle: h, Options: gentle()}
+		}
+		results, err := plugin.StatusBatch(k.Ctx, hs)
+		if err == nil && plugin.KillBatch(k.Ctx, items, func(int, swarm.KillResult, error) {}) == nil {
+			return results
+		}
+	}
+	results := make([]swarm.StatusResult, len(hs))
+	for i, h := range hs {
+		results[i].Status, results[i].Err = k.Status(k.Ctx, h)
+		_, _ = k.Kill(k.Ctx, h, gentle())
+	}
+	return results
 }
 
 func (k *kit) invalid(h swarm.Handle, what string) {

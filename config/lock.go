@@ -64,9 +64,15 @@ func (l *Loaded) ProjectPlugins() []string {
 	if l.Decides("defaults.backend") {
 		names[l.Config.Defaults.Backend] = true
 	}
+	if l.Decides("defaults.workspace") {
+		names[l.Config.Defaults.Workspace] = true
+	}
 	for _, w := range l.Config.Workers {
 		if w.Backend != "" {
 			names[w.Backend] = true
+		}
+		if w.Workspace.Use && w.Workspace.Plugin != "" {
+			names[w.Workspace.Plugin] = true
 		}
 	}
 	return sortedKeys(names)

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,6 +25,9 @@ func TestLockPicksVersions(t *testing.T) {
 		{"[plugins.queue]\nversion = \"1.1.0\"\n", true, "1.1.0"},
 		{"[plugins.queue]\ncommand = \"/x\"\n", true, ""},
 		{"[plugins.queue]\nconfig = { a = 1 }\n", true, "1.2.0"},
+		{"[workers.w]\ncommand = [\"x\"]\nworkspace = \"queue\"\n", true, "1.2.0"},
+		{"[workers.w]\ncommand = [\"x\"]\nworkspace = { plugin = \"queue\" }\n", true, "1.2.0"},
+		{"defaults.workspace = \"queue\"\n", true, "1.2.0"},
 	} {
 		project := write(t, ProjectFile, tt.text)
 		if _, err := lock.Write(project); err != nil {
@@ -47,7 +51,8 @@ func TestLockPicksVersions(t *testing.T) {
 		if tt.trusted {
 			want = []string{"queue"}
 		}
-		if diff := cmp.Diff(want, l.ProjectPlugins()); diff != "" {
+		got := slices.DeleteFunc(l.ProjectPlugins(), func(name string) bool { return name == "process" }) // the default
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", tt.text, diff)
 		}
 	}

@@ -29,6 +29,8 @@ type State struct {
 	Missing []Missing
 	// Problems are all other differences, one line each.
 	Problems []string
+	// installed are the locked versions that are installed.
+	installed []*catalog.Installed
 }
 
 // Check compares the lock of a project with what is installed and what is in the project. Without a lock
@@ -103,6 +105,20 @@ func (s *State) compare(known *catalog.Catalog, l *config.Loaded, p *pluginlock.
 	if !slices.Equal(filesOf(i), b.Files) {
 		problem("the installed version %s has other files than %s says: it was built from another source, or %s was changed",
 			p.Version, pluginlock.FileName, pluginlock.FileName)
+	}
+	s.installed = append(s.installed, i)
+}
+
+// readFiles reads the files of all installed plugins of the lock: of a set of workers none is started if one could
+// not be.
+func (s *State) readFiles() {
+	for _, i := range s.installed {
+		for _, f := range i.Files {
+			if hash, err := pluginlock.Hash(i.Path(f)); err != nil || hash != f.SHA256 {
+				s.Problems = append(s.Problems, fmt.Sprintf("plugin '%s': %s was changed after version %s was installed: install it again with --force",
+					i.Name, i.Path(f), i.Version))
+			}
+		}
 	}
 }
 

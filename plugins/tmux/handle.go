@@ -38,9 +38,9 @@ func decode(raw swarm.Handle) (handle, error) {
 }
 
 // handle reads a handle, with the run directory where it is now.
-func (*Backend) handle(ctx context.Context, raw swarm.Handle) (handle, error) {
+func (b *Backend) handle(ctx context.Context, raw swarm.Handle) (handle, error) {
 	h, err := decode(raw)
-	h.Dir = swarm.RunDir(ctx, h.ID, h.Dir)
+	h.Dir = b.RunDir(ctx, h.Worker)
 	return h, err
 }
 

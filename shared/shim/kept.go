@@ -20,6 +20,10 @@ type Kept struct {
 	// Read returns the worker of a handle, of any version that the backend ever
 	// wrote.
 	Read func(swarm.Handle) (Worker, error)
+	// RunDirs is the directory with the run directories of workers that are not the host's
+	// own, such as those that a backend keeps on another machine. Usually empty: the host
+	// names the directory with each call, see [swarm.RunDir].
+	RunDirs string
 }
 
 var (
@@ -38,9 +42,15 @@ var (
 	_ swarm.Announcer     = Kept{}
 )
 
+// RunDir returns where the run directory of a worker is now. A backend needs it only for what it
+// does with a run directory itself; ctx is the context of the call.
+func (k Kept) RunDir(ctx context.Context, w Worker) string {
+	return swarm.RunDir(swarm.WithRunDirs(ctx, k.RunDirs), w.ID, w.Dir)
+}
+
 func (k Kept) read(ctx context.Context, raw swarm.Handle) (Worker, error) {
 	w, err := k.Read(raw)
-	w.Dir = swarm.RunDir(ctx, w.ID, w.Dir)
+	w.Dir = k.RunDir(ctx, w)
 	return w, err
 }
 

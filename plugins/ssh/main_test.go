@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	const cmd = "github.com/swarmhost/swarm/cmd/"
-	if err := buildtest.Programs(programs, cmd+"swarm-plugin-ssh", cmd+"swarm-remote", cmd+"swarm-shim"); err != nil {
+	if err := buildtest.Programs(programs, cmd+"swarm-plugins", cmd+"swarm-remote", cmd+"swarm-shim"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return
 	}

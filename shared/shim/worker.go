@@ -49,7 +49,7 @@ func Recover(ctx context.Context, l swarm.Lookup) error {
 type Worker struct {
 	// ID is the worker's id.
 	ID string `json:"id"`
-	// Dir is its run directory when it was started, absolute. See [swarm.RunDir].
+	// Dir is its run directory when it was started, absolute. See [Kept.RunDir].
 	Dir string `json:"dir"`
 }
 

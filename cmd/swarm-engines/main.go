@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/swarmhost/swarm/plugins/container"
+	"github.com/swarmhost/swarm/plugins/container/watchdog"
 	"github.com/swarmhost/swarm/plugins/nomad"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/programs"
@@ -20,8 +21,8 @@ func main() {
 			os.Exit(container.CopyMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 		case container.ExecVerb:
 			os.Exit(container.ExecMain(os.Args[2:]))
-		case container.WatchdogVerb:
-			os.Exit(container.WatchdogMain(os.Args[2:], os.Stdin))
+		case watchdog.Verb:
+			os.Exit(watchdog.Main(os.Args[2:], os.Stdin))
 		}
 	}
 	os.Exit(programs.Main(map[string]func(){

@@ -17,6 +17,8 @@ import (
 
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/plugins/container/members"
+	"github.com/swarmhost/swarm/plugins/container/watchdog"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safetext"
@@ -37,7 +39,7 @@ const (
 )
 
 // Exec returns the plugin itself, which has the engine run the command, and a watchdog that ends the command with
-// the program, see [WatchdogMain].
+// the program, see package watchdog.
 func (b *Backend) Exec(ctx context.Context, h swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
 	if err := o.Check(); err != nil {
 		return swarm.Program{}, err
@@ -75,8 +77,8 @@ func (s state) mayExec(container string) error {
 		return errEnded()
 	case s.paused:
 		return fmt.Errorf("%w: the worker is paused; resume it first", swarm.ErrUnavailable)
-	case s.pid <= 0 || !isMember(s.pid, container):
-		return fmt.Errorf("%w: %w, so the command could not be ended with swarm", swarm.ErrUnavailable, errNotHere)
+	case s.pid <= 0 || !members.Is(s.pid, container):
+		return fmt.Errorf("%w: %w, so the command could not be ended with swarm", swarm.ErrUnavailable, members.ErrNotHere)
 	}
 	first, err := proc.Identify(s.pid)
 	if err == nil {
@@ -158,7 +160,7 @@ func (x execution) run() (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	dog, err := startWatchdog(watched{socket: x.r.Socket, container: x.r.Container, init: s.pid, grace: s.grace})
+	dog, err := watchdog.Start(watchdog.Container{Socket: x.r.Socket, Container: x.r.Container, Init: s.pid, Grace: s.grace})
 	if err != nil {
 		return exitFailed, err
 	}
@@ -172,7 +174,7 @@ func (x execution) run() (int, error) {
 		code = not.code
 	}
 	if didNot || err == nil {
-		dog.release() // else it ends what may run
+		dog.Release() // else it ends what may run
 	}
 	return code, err
 }
@@ -182,7 +184,7 @@ func (x execution) run() (int, error) {
 const noEscape = "ctrl-@,ctrl-^,ctrl-@,ctrl-_,ctrl-@"
 
 // start has the engine run the command. A [notRun] says that it did not; after another error it may run.
-func (x execution) start(ctx context.Context, e *engine, s state, dog *watchdog, size client.ConsoleSize) (*running, error) {
+func (x execution) start(ctx context.Context, e *engine, s state, dog *watchdog.Watchdog, size client.ConsoleSize) (*session, error) {
 	dir := x.o.Dir
 	if !path.IsAbs(dir) {
 		dir = path.Join("/", s.workdir, dir)
@@ -200,7 +202,7 @@ func (x execution) start(ctx context.Context, e *engine, s state, dog *watchdog,
 	}
 	made, err := e.ExecCreate(ctx, x.r.Container, o)
 	if err == nil {
-		err = dog.say(made.ID)
+		err = dog.Exec(made.ID)
 	}
 	if err != nil {
 		return nil, &notRun{errorText(e.explain(ctx, "run a command in the container", err)), exitFailed}
@@ -209,7 +211,7 @@ func (x execution) start(ctx context.Context, e *engine, s state, dog *watchdog,
 	if err != nil {
 		return nil, x.refused(err.Error(), e.explain(ctx, "run a command in the container", err))
 	}
-	p := &running{e: e, x: x, exec: made.ID, conn: conn.HijackedResponse, spoke: make(chan struct{})}
+	p := &session{e: e, x: x, exec: made.ID, conn: conn.HijackedResponse, spoke: make(chan struct{})}
 	go func() {
 		defer close(p.spoke)
 		_, _ = conn.Reader.Peek(1)
@@ -217,11 +219,7 @@ func (x execution) start(ctx context.Context, e *engine, s state, dog *watchdog,
 	if err := p.await(ctx); err != nil || p.main.PID == 0 {
 		return p, err
 	}
-	if err := dog.say(fmt.Sprintf("%d %d %s", p.main.PID, p.main.Start, p.main.Boot)); err != nil {
-		endCommand(context.WithoutCancel(ctx), dog.watched, p.main)
-		return nil, err
-	}
-	return p, nil
+	return p, dog.First(p.main)
 }
 
 // notRun says why a command did not run, with the exit code for that.
@@ -246,8 +244,8 @@ func (x execution) refused(text string, other error) error {
 	return &notRun{plain(errors.New(text)), exitNoStart}
 }
 
-// running is a command that the engine runs, or has run.
-type running struct {
+// session is a command that the engine runs, or has run.
+type session struct {
 	e    *engine
 	x    execution
 	exec string // the engine's id
@@ -259,16 +257,21 @@ type running struct {
 }
 
 // await waits until the command runs, and notes its first process, or until it has ended.
-func (p *running) await(ctx context.Context) error {
+func (p *session) await(ctx context.Context) error {
 	for {
 		// Looked at before the engine is asked: a command that has an output was started.
-		spoke := isClosed(p.spoke)
+		spoke := false
+		select {
+		case <-p.spoke:
+			spoke = true
+		default:
+		}
 		got, err := p.e.ExecInspect(ctx, p.exec, client.ExecInspectOptions{})
 		switch {
 		case err != nil:
 			return p.e.explain(ctx, "look at the command", err)
 		case got.Running:
-			p.main, _ = firstProcess(got.PID, p.x.r.Container)
+			p.main, _ = watchdog.FirstProcess(got.PID, p.x.r.Container)
 		case spoke:
 			return nil
 		}
@@ -281,31 +284,9 @@ func (p *running) await(ctx context.Context) error {
 	}
 }
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
-// firstProcess returns the process with a pid that the engine names as the first one of a command, if it is in the
-// container and leads a session, as runtimes have it.
-func firstProcess(pid int, container string) (proc.Identity, bool) {
-	if pid <= 0 {
-		return proc.Identity{}, false
-	}
-	p, err := proc.Read(pid)
-	if err != nil || p.Ended || p.Session != pid || !isMember(pid, container) {
-		return proc.Identity{}, false
-	}
-	return p.Identity, true
-}
-
 // finish passes the streams on until the command has ended, and returns its exit code. A [notRun] says that the engine
 // could not run it; after another error its end is unknown.
-func (p *running) finish(t *terminal) (int, error) {
+func (p *session) finish(t *terminal) (int, error) {
 	ctx := context.Background()
 	out := &commandOutput{conn: p.conn}
 	defer p.conn.Close()
@@ -320,7 +301,10 @@ func (p *running) finish(t *terminal) (int, error) {
 	}
 	t.begin(ctx, p)
 	defer t.restore()
-	go p.input()
+	go func() {
+		_, _ = io.Copy(p.conn.Conn, os.Stdin) // after the end of the command there is nothing to pass it to
+		_ = p.conn.CloseWrite()
+	}()
 	go func() {
 		_ = proc.AwaitEnd(ctx, p.main)
 		out.expire()
@@ -349,18 +333,11 @@ func (x execution) short(code int, tty bool, out *commandOutput) error {
 	return errors.Join(err, err2)
 }
 
-// input passes the standard input on. After the end of the command there is nothing to pass it to.
-func (p *running) input() {
-	_, _ = io.Copy(p.conn.Conn, os.Stdin)
-	_ = p.conn.CloseWrite()
-}
-
 // leftLimit is how long a command may run without its terminal.
 const leftLimit = 5 * time.Second
 
-// exitCode waits until the command has ended, and the engine knows how. A command that ended with its container was
-// killed.
-func (p *running) exitCode(ctx context.Context) (int, error) {
+// exitCode waits until the command has ended, and the engine knows how. SIGKILL ended it if its container ended.
+func (p *session) exitCode(ctx context.Context) (int, error) {
 	for {
 		got, err := p.e.ExecInspect(ctx, p.exec, client.ExecInspectOptions{})
 		switch {

@@ -112,8 +112,8 @@ func TestExec(t *testing.T) {
 	})
 }
 
-// TestExecOfKilled kills the program in every way: all that the command has started ends, even what ignores SIGTERM and
-// what is no child of it any more.
+// TestExecOfKilled kills the program in every way: all processes that the command has started end, even those that ignore
+// SIGTERM or have lost their parent.
 func TestExecOfKilled(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -56,16 +55,5 @@ func TestRefusedCommands(t *testing.T) {
 		if code != want {
 			t.Errorf("%q: exit code %d, %v", text, code, err)
 		}
-	}
-}
-
-func TestWatchdogHears(t *testing.T) {
-	t.Parallel()
-	c := &command{}
-	for _, line := range []string{"0123abcd", "17 4711 0a-boot"} {
-		c.hear(line)
-	}
-	if want := (proc.Identity{PID: 17, Start: 4711, Boot: "0a-boot"}); c.exec != "0123abcd" || c.main != want {
-		t.Errorf("it is %+v", c)
 	}
 }

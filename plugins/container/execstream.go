@@ -87,7 +87,7 @@ func (t *terminal) size() client.ConsoleSize {
 }
 
 // begin passes all keys and each change of the size to a command, until restore.
-func (t *terminal) begin(ctx context.Context, p *running) {
+func (t *terminal) begin(ctx context.Context, p *session) {
 	if t == nil {
 		return
 	}
@@ -109,7 +109,7 @@ func (t *terminal) begin(ctx context.Context, p *running) {
 	}()
 }
 
-func (t *terminal) resize(ctx context.Context, p *running) {
+func (t *terminal) resize(ctx context.Context, p *session) {
 	if s := t.size(); s.Height > 0 && s.Width > 0 {
 		ctx, cancel := context.WithTimeout(ctx, engineLimit)
 		defer cancel()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/plugins/container/members"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -148,9 +149,9 @@ func (k *kill) detach(ctx context.Context) (swarm.KillResult, error) {
 
 // survives names what is alive.
 func (k *kill) survives(res swarm.KillResult) (swarm.KillResult, error) {
-	pids, _ := members(k.was.pid, k.r.Container) // none if they can't be seen
+	pids, _ := members.Of(k.was.pid, k.r.Container) // none if they can't be seen
 	for _, pid := range pids {
-		if name := nameOf(pid); pid != k.was.pid && name != "" {
+		if name := members.NameOf(pid); pid != k.was.pid && name != "" {
 			res.Survivors = append(res.Survivors, swarm.Process{PID: pid, Name: name})
 		}
 	}

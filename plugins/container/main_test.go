@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/container"
 	"github.com/swarmhost/swarm/plugins/container/enginetest"
+	"github.com/swarmhost/swarm/plugins/container/watchdog"
 	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/leftover"
 )
@@ -28,8 +29,8 @@ func TestMain(m *testing.M) {
 			os.Exit(container.CopyMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 		case container.ExecVerb:
 			os.Exit(container.ExecMain(os.Args[2:]))
-		case container.WatchdogVerb:
-			os.Exit(container.WatchdogMain(os.Args[2:], os.Stdin))
+		case watchdog.Verb:
+			os.Exit(watchdog.Main(os.Args[2:], os.Stdin))
 		}
 	}
 	code := 1

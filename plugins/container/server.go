@@ -13,6 +13,7 @@ import (
 
 	"github.com/moby/moby/api/types/mount"
 
+	"github.com/swarmhost/swarm/plugins/container/members"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -65,7 +66,7 @@ func (p *plan) serve(ctx context.Context, e *engine, clients *os.File, r ref) er
 	if err != nil || !s.running {
 		return err // it has ended already
 	}
-	if _, err := members(s.pid, r.Container); err != nil {
+	if _, err := members.Of(s.pid, r.Container); err != nil {
 		return fmt.Errorf("%w: option 'mcp': the engine's processes can't be seen from here", swarm.ErrInvalidSpec)
 	}
 	first, err := proc.Identify(s.pid)

@@ -11,6 +11,7 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/plugins/container/members"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -47,7 +48,7 @@ func (e *engine) signal(ctx context.Context, r ref, s state, name string, mode s
 		switch sent, err := signalAll(s.pid, r.Container, proc.SignalNumber(name)); {
 		case sent:
 			return nil
-		case err != nil && !errors.Is(err, errNotHere):
+		case err != nil && !errors.Is(err, members.ErrNotHere):
 			return err
 		}
 	}
@@ -64,7 +65,7 @@ func signalAll(init int, container string, sig syscall.Signal) (sent bool, err e
 	if sig == syscall.SIGKILL {
 		return false, nil // the init's end is the end of all
 	}
-	pids, err := members(init, container)
+	pids, err := members.Of(init, container)
 	if err != nil {
 		return false, err
 	}
@@ -73,14 +74,14 @@ func signalAll(init int, container string, sig syscall.Signal) (sent bool, err e
 			continue
 		}
 		id, err := proc.Identify(pid)
-		if err != nil || !isMember(pid, container) {
+		if err != nil || !members.Is(pid, container) {
 			continue
 		}
 		switch err := id.Signal(sig); {
 		case err == nil:
 			sent = true
 		case errors.Is(err, syscall.EPERM):
-			return false, errNotHere
+			return false, members.ErrNotHere
 		}
 	}
 	return sent, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/plugins/container/members"
 	"github.com/swarmhost/swarm/shared/dirid"
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -220,7 +221,7 @@ func (e *engine) awaitCommand(ctx context.Context, p *plan, r ref) error {
 				return err
 			}
 		}
-		switch pids, err := members(s.pid, r.Container); {
+		switch pids, err := members.Of(s.pid, r.Container); {
 		case err != nil && !s.ending && time.Since(begun) > unseenLimit, time.Since(begun) > commandLimit:
 			return nil
 		case err == nil && s.running && slices.ContainsFunc(pids, func(pid int) bool { return isCommand(pid, s.pid) }):
@@ -235,8 +236,8 @@ func (e *engine) awaitCommand(ctx context.Context, p *plan, r ref) error {
 // isCommand reports whether a process of a container was started by its init and is not a
 // copy of it any more. A process that has gone may have failed to become the command.
 func isCommand(pid, init int) bool {
-	name := nameOf(pid)
-	own := nameOf(init)
+	name := members.NameOf(pid)
+	own := members.NameOf(init)
 	return pid != init && name != "" && own != "" && name != own && !strings.HasPrefix(name, "runc:[")
 }
 

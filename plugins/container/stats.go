@@ -13,6 +13,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/plugins/container/members"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -65,7 +66,7 @@ func (e *engine) measure(ctx context.Context, r ref) (swarm.Stats, error) {
 	if !ok {
 		return swarm.Stats{}, fmt.Errorf("%w: the engine has not measured the worker yet", swarm.ErrUnavailable)
 	}
-	if pids, err := members(s.pid, r.Container); err == nil && len(pids) > 1 {
+	if pids, err := members.Of(s.pid, r.Container); err == nil && len(pids) > 1 {
 		stats.Processes = new(len(pids) - 1) // without the init
 	}
 	return stats, nil

@@ -1,4 +1,8 @@
-package container
+// Package members finds the processes of a container that this machine shows: those in a control group whose path holds
+// the id of the container.
+//
+// Only plugins/container and the packages below it import it.
+package members
 
 import (
 	"errors"
@@ -12,14 +16,14 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
-// errNotHere says that this machine does not show the processes of a container.
-var errNotHere = errors.New("the processes of the container can't be seen from here")
+// ErrNotHere says that this machine does not show the processes of a container.
+var ErrNotHere = errors.New("the processes of the container can't be seen from here")
 
-// members returns the processes of a container whose init has the pid. Each was in a
+// Of returns the processes of a container whose init has the pid. Each was in a
 // control group of the container's when it was looked at, so it is the container's.
-func members(init int, container string) ([]int, error) {
+func Of(init int, container string) ([]int, error) {
 	if init <= 0 {
-		return nil, errNotHere
+		return nil, ErrNotHere
 	}
 	for _, g := range groupsOf(init) {
 		if !strings.Contains(g.path, container) {
@@ -31,10 +35,10 @@ func members(init int, container string) ([]int, error) {
 			}
 		}
 	}
-	if !isMember(init, container) {
-		return nil, errNotHere
+	if !Is(init, container) {
+		return nil, ErrNotHere
 	}
-	found, err := proc.Find(func(p proc.Process) bool { return isMember(p.PID, container) })
+	found, err := proc.Find(func(p proc.Process) bool { return Is(p.PID, container) })
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +49,8 @@ func members(init int, container string) ([]int, error) {
 	return pids, nil
 }
 
-// isMember reports whether a process is in a control group that has the container's id.
-func isMember(pid int, container string) bool {
+// Is reports whether a process is in a control group that has the container's id.
+func Is(pid int, container string) bool {
 	return slices.ContainsFunc(groupsOf(pid), func(g group) bool { return strings.Contains(g.path, container) })
 }
 
@@ -99,7 +103,8 @@ func pidsBelow(dir string) []int {
 	return pids
 }
 
-func nameOf(pid int) string {
+// NameOf returns the name of a process, empty if it has gone.
+func NameOf(pid int) string {
 	p, _ := proc.Read(pid) // without a name if it has gone
 	return p.Name
 }

@@ -10,12 +10,19 @@ import (
 	"github.com/swarmhost/swarm/plugins/nomad"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/programs"
+	"github.com/swarmhost/swarm/shared/relay"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == container.CopyVerb {
 		os.Exit(container.CopyMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if len(os.Args) > 1 && os.Args[1] == container.ForwardVerb {
+		os.Exit(container.ForwardMain(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == relay.Verb {
+		os.Exit(relay.PortMain(os.Args[2:]))
 	}
 	os.Exit(programs.Main(map[string]func(){
 		"container": serveContainer, "nomad": serveNomad,

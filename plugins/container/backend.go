@@ -37,6 +37,7 @@ var (
 	_ swarm.Inputter      = (*Backend)(nil)
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Copier        = (*Backend)(nil)
+	_ swarm.Forwarder     = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)

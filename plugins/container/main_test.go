@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/plugins/container/enginetest"
 	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/leftover"
+	"github.com/swarmhost/swarm/shared/relay"
 )
 
 var (
@@ -24,6 +25,12 @@ var (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == container.CopyVerb { // as the program of the plugin in this process
 		os.Exit(container.CopyMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if len(os.Args) > 1 && os.Args[1] == container.ForwardVerb {
+		os.Exit(container.ForwardMain(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == relay.Verb {
+		os.Exit(relay.PortMain(os.Args[2:]))
 	}
 	code := 1
 	defer func() { os.Exit(code) }()

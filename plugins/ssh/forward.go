@@ -40,12 +40,17 @@ func (b *Backend) Forward(ctx context.Context, h swarm.Handle, o swarm.ForwardOp
 	if err != nil {
 		return swarm.Program{}, err
 	}
+	// PATH may be a variable that the ssh must not have, since it would send it.
+	program, err := exec.LookPath(l.client.config.Program)
+	if err != nil {
+		return swarm.Program{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
+	}
 	mark := rand.Text()
 	args, err := l.shows(false, "forward", remote.ForwardRequest{Handle: far, Port: o.Port, Mark: mark})
 	if err != nil {
 		return swarm.Program{}, err
 	}
-	command := append([]string{own, ForwardVerb, mark, l.client.config.Program}, args...)
+	command := append([]string{own, ForwardVerb, mark, program}, args...)
 	return swarm.Program{Command: command, Unset: l.client.said().unsent}, nil
 }
 

@@ -19,17 +19,17 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Forwarding is a port of a worker, and the port of this machine that leads to it.
-type Forwarding struct {
+// PortPair is a port of a worker, and the port of this machine that leads to it.
+type PortPair struct {
 	// Port is the worker's.
 	Port int
 	// Local is a port of this machine's loopback addresses; 0: a free one.
 	Local int
 }
 
-// ForwardEvent is something that happened to a [Forwarding].
+// ForwardEvent is something that happened to a [PortPair].
 type ForwardEvent struct {
-	Forwarding
+	PortPair
 	// Err says why a connection failed; nil: Local leads to Port from now on.
 	Err error
 }
@@ -47,7 +47,7 @@ const (
 //
 // A program that listens, such as a debugger, may do what its clients want, so the right to end the worker
 // is needed.
-func (s *Sender) Forward(ctx context.Context, name string, ports []Forwarding, each func(ForwardEvent)) error {
+func (s *Sender) Forward(ctx context.Context, name string, ports []PortPair, each func(ForwardEvent)) error {
 	recs, _, err := s.Roster.Pick(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *Sender) Forward(ctx context.Context, name string, ports []Forwarding, e
 }
 
 // forward listens at all ports, then serves them until ctx ends.
-func (s *Sender) forward(ctx context.Context, ports []Forwarding, programs []swarm.Program, each func(ForwardEvent)) error {
+func (s *Sender) forward(ctx context.Context, ports []PortPair, programs []swarm.Program, each func(ForwardEvent)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -98,7 +98,7 @@ func (s *Sender) forward(ctx context.Context, ports []Forwarding, programs []swa
 		}
 	}
 	for _, f := range ports {
-		each(ForwardEvent{Forwarding: f})
+		each(ForwardEvent{PortPair: f})
 	}
 	var reporting sync.Mutex
 	slots := make(chan struct{}, maxConnections)
@@ -129,7 +129,7 @@ func (s *Sender) forward(ctx context.Context, ports []Forwarding, programs []swa
 }
 
 // listen listens at a port of 127.0.0.1, and of ::1 if this machine has it, and notes the port down.
-func listen(ctx context.Context, f *Forwarding) (both []*net.TCPListener, err error) {
+func listen(ctx context.Context, f *PortPair) (both []*net.TCPListener, err error) {
 	for range listenTries {
 		if both, err = listenAt(ctx, f.Local); err == nil || f.Local != 0 || !errors.Is(err, syscall.EADDRINUSE) {
 			break

@@ -59,7 +59,7 @@ func forwarder(t *testing.T) *input.Sender {
 }
 
 // forward starts a forwarding of the worker "w", and returns what happens there, and its end.
-func forward(t *testing.T, ports ...input.Forwarding) (events <-chan input.ForwardEvent, end func() error) {
+func forward(t *testing.T, ports ...input.PortPair) (events <-chan input.ForwardEvent, end func() error) {
 	t.Helper()
 	s := forwarder(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -89,7 +89,7 @@ func TestForward(t *testing.T) {
 	t.Parallel()
 	one, _ := echo(t)
 	two, _ := echo(t)
-	events, end := forward(t, input.Forwarding{Port: one}, input.Forwarding{Port: two})
+	events, end := forward(t, input.PortPair{Port: one}, input.PortPair{Port: two})
 	first, second := <-events, <-events
 	if first.Port != one || second.Port != two || first.Local == 0 || first.Local == second.Local || first.Err != nil {
 		t.Fatalf("%+v, %+v", first, second)
@@ -140,7 +140,7 @@ func TestForwardRefused(t *testing.T) {
 	t.Parallel()
 	port, leave := echo(t)
 	leave()
-	events, end := forward(t, input.Forwarding{Port: port})
+	events, end := forward(t, input.PortPair{Port: port})
 	local := (<-events).Local
 	for range 2 {
 		conn := dial(t, "127.0.0.1", local)
@@ -159,7 +159,7 @@ func TestForwardRefused(t *testing.T) {
 func TestForwardTaken(t *testing.T) {
 	t.Parallel()
 	port, _ := echo(t)
-	err := forwarder(t).Forward(t.Context(), "w", []input.Forwarding{{Port: 80}, {Port: 80, Local: port}}, func(e input.ForwardEvent) { t.Errorf("%+v", e) })
+	err := forwarder(t).Forward(t.Context(), "w", []input.PortPair{{Port: 80}, {Port: 80, Local: port}}, func(e input.ForwardEvent) { t.Errorf("%+v", e) })
 	want := "cannot forward ports of 'w': port " + strconv.Itoa(port) + " of this machine is in use"
 	hinted, ok := errors.AsType[interface {
 		error
@@ -189,7 +189,7 @@ func TestForwardNotPossible(t *testing.T) {
 		"ended": {worker.ErrEnded, "worker 'ended' is not running"},
 		"ghost": {store.ErrNotFound, "ghost"},
 	} {
-		err := s.Forward(t.Context(), name, []input.Forwarding{{Port: 80}}, func(e input.ForwardEvent) { t.Errorf("%+v", e) })
+		err := s.Forward(t.Context(), name, []input.PortPair{{Port: 80}}, func(e input.ForwardEvent) { t.Errorf("%+v", e) })
 		if !errors.Is(err, want.is) || !strings.Contains(err.Error(), want.text) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -55,8 +55,8 @@ func (b *Backend) Forward(ctx context.Context, h swarm.Handle, o swarm.ForwardOp
 }
 
 // ForwardMain connects the standard streams with what an ssh connects with, and returns the exit code. Its arguments
-// are those of the program that [Backend.Forward] returns: a mark, and the command of an ssh. What comes before the line of the
-// mark is a login shell's.
+// are those of the program that [Backend.Forward] returns: a mark, and the command of an ssh. A login shell may write lines before
+// that of the mark.
 func ForwardMain(args []string) int {
 	var t *tunnel
 	code := relay.Main(func(context.Context) (relay.Conn, error) {

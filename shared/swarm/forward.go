@@ -9,8 +9,8 @@ import (
 type Forwarder interface {
 	// Forward returns the program that connects its standard streams with a TCP port in the
 	// network of the worker, in the place of the host's process. It changes nothing: each run of
-	// the program is one connection, and several may run at once. It is no error if no program
-	// listens on the port yet.
+	// the program is one connection, and several may run at once. Forward accepts a port on
+	// which no program listens yet.
 	//
 	// A program that listens on a loopback address of that network alone can be reached, unless
 	// this machine lacks the right to enter the network. 127.0.0.1 is tried first, then ::1.

@@ -46,9 +46,9 @@ Exit code: 130 after Ctrl-C, 1 when the worker has ended.`,
 		Args:              command.Arguments(2, -1, "name of a worker and a port"),
 		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var ports []input.Forwarding
+			var ports []input.PortPair
 			for _, arg := range args[1:] {
-				f, err := forwarding(arg)
+				f, err := portPair(arg)
 				if err != nil {
 					return err
 				}
@@ -61,8 +61,8 @@ Exit code: 130 after Ctrl-C, 1 when the worker has ended.`,
 	return cmd
 }
 
-// forwarding returns the ports in PORT[:LOCAL].
-func forwarding(text string) (input.Forwarding, error) {
+// portPair returns the ports in PORT[:LOCAL].
+func portPair(text string) (input.PortPair, error) {
 	port, local, both := strings.Cut(text, ":")
 	if !both {
 		local = port
@@ -70,9 +70,9 @@ func forwarding(text string) (input.Forwarding, error) {
 	p, err := strconv.ParseUint(port, 10, 16)
 	l, localErr := strconv.ParseUint(local, 10, 16)
 	if err != nil || localErr != nil || p == 0 {
-		return input.Forwarding{}, output.Usagef("invalid port '%s': expected PORT or PORT:LOCAL, numbers up to %d", text, swarm.MaxPort)
+		return input.PortPair{}, output.Usagef("invalid port '%s': expected PORT or PORT:LOCAL, numbers up to %d", text, swarm.MaxPort)
 	}
-	return input.Forwarding{Port: int(p), Local: int(l)}, nil
+	return input.PortPair{Port: int(p), Local: int(l)}, nil
 }
 
 type forwardJSON struct {
@@ -81,7 +81,7 @@ type forwardJSON struct {
 	Address string `json:"address"`
 }
 
-func runForward(ctx context.Context, a *app.App, name string, ports []input.Forwarding, asJSON bool) error {
+func runForward(ctx context.Context, a *app.App, name string, ports []input.PortPair, asJSON bool) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		ctx, end := context.WithCancelCause(ctx)
 		waited := make(chan struct{})

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/plugins/nomad"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/programs"
+	"github.com/swarmhost/swarm/shared/relay"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -24,6 +25,12 @@ func main() {
 		case watchdog.Verb:
 			os.Exit(watchdog.Main(os.Args[2:], os.Stdin))
 		}
+	}
+	if len(os.Args) > 1 && os.Args[1] == container.ForwardVerb {
+		os.Exit(container.ForwardMain(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == relay.Verb {
+		os.Exit(relay.PortMain(os.Args[2:]))
 	}
 	os.Exit(programs.Main(map[string]func(){
 		"container": serveContainer, "nomad": serveNomad,

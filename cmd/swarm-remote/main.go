@@ -22,6 +22,7 @@ import (
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/rawjson"
+	"github.com/swarmhost/swarm/shared/relay"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -30,6 +31,9 @@ import (
 func main() {
 	if len(os.Args) > 1 && (os.Args[1] == archive.In || os.Args[1] == archive.Out) {
 		os.Exit(archive.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if len(os.Args) > 1 && os.Args[1] == relay.Verb {
+		os.Exit(relay.PortMain(os.Args[2:]))
 	}
 	err := run(os.Args[1:])
 	if err == nil {
@@ -61,6 +65,8 @@ func run(args []string) error {
 		return execute(programs, args[1])
 	case len(args) == 2 && args[0] == "copy":
 		return copyFiles(programs, args[1])
+	case len(args) == 2 && args[0] == "forward":
+		return forward(programs, args[1])
 	case len(args) == 2 && args[0] == "diff":
 		return diff(programs, args[1])
 	}
@@ -151,6 +157,19 @@ func copyFiles(programs, argument string) error {
 		return err
 	}
 	return become(p.Command, p.Env, p.Unset)
+}
+
+// forward connects with a port of a worker. argument is a [remote.ForwardRequest].
+func forward(programs, argument string) error {
+	f, err := decode[remote.ForwardRequest](argument)
+	if err != nil {
+		return err
+	}
+	p, err := backend(programs, slog.New(slog.DiscardHandler)).Forward(context.Background(), f.Handle, swarm.ForwardOptions{Port: f.Port})
+	if err != nil {
+		return err
+	}
+	return become(append(p.Command, f.Mark), p.Env, p.Unset)
 }
 
 // diff prints the changes in a worktree. argument is a [remote.Shown].

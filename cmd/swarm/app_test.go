@@ -111,6 +111,15 @@ func TestWrongUsage(t *testing.T) {
 		{2, "expected the name of a worker, then -- and a command\nswarm: try 'swarm exec NAME -- COMMAND'", []string{"exec", "w", "ls"}},
 		{2, "expected the name of a worker, then -- and a command\nswarm: try 'swarm exec NAME -- COMMAND'", []string{"exec", "w", "--"}},
 		{2, "expected the name of a worker, then -- and a command\nswarm: try 'swarm exec NAME -- COMMAND'", []string{"exec", "--", "ls"}},
+		{2, "missing arguments: source and a destination\nswarm: run 'swarm cp --help' for usage", []string{"cp", "w:file"}},
+		{2, "expected a path in a worker, as NAME:PATH\nswarm: try 'swarm cp NAME:PATH DEST' or 'swarm cp SRC NAME:PATH'", []string{"cp", "file", "./w:file"}},
+		{2, "cannot copy from one worker to another; copy to this machine first\nswarm: run 'swarm cp --help' for usage", []string{"cp", "w:file", "v:file"}},
+		{2, "--json can't be used with a tar stream on stdout\nswarm: run 'swarm cp --help' for usage", []string{"cp", "--json", "w:file", "-"}},
+		{2, "missing arguments: name of a worker and a port\nswarm: run 'swarm forward --help' for usage", []string{"forward", "w"}},
+		{2, "invalid port '0': expected PORT or PORT:LOCAL, numbers up to 65535\nswarm: run 'swarm forward --help' for usage", []string{"forward", "w", "0"}},
+		{2, "invalid port '80:': expected PORT or PORT:LOCAL, numbers up to 65535\nswarm: run 'swarm forward --help' for usage", []string{"forward", "w", "80:"}},
+		{2, "invalid port '80:65536': expected PORT or PORT:LOCAL, numbers up to 65535\nswarm: run 'swarm forward --help' for usage", []string{"forward", "w", "22", "80:65536"}},
+		{2, "invalid port 'http': expected PORT or PORT:LOCAL, numbers up to 65535\nswarm: run 'swarm forward --help' for usage", []string{"forward", "w", "http"}},
 		{2, "invalid value '-1' for --lines: expected a number from 0\nswarm: run 'swarm show --help' for usage", []string{"show", "w", "--lines", "-1"}},
 		{2, "unknown command 'inspect'\nswarm: did you mean 'swarm show'?", []string{"inspect"}},
 		{2, "invalid value 'red' for --color: expected one of auto, always, never\nswarm: run 'swarm ls --help' for usage", []string{"ls", "--color", "red"}},
@@ -362,7 +371,7 @@ func TestVerbsOfOtherTools(t *testing.T) {
 		"is-active": "status", "journalctl": "logs", "monit": "top", "fg": "attach", "bg": "resume", "nohup": "spawn",
 		"new-session": "spawn --tmux", "sessions": "ls", "detach": "attach", "choose-tree": "top", "send-keys": "send",
 		"cat": "logs", "ssh": "attach", "check": "doctor", "validate": "config check", "submit": "spawn",
-		"scp": "cp", "rename": "", "mask": "", "gist": "", "port": "", "volume": "", "login": "",
+		"scp": "cp", "tunnel": "forward", "rename": "", "mask": "", "gist": "", "port": "", "volume": "", "login": "",
 	} {
 		hint := none
 		if want != "" {

@@ -23,6 +23,7 @@ var ranElsewhere = map[string]string{
 	"swarm answer agent --text 'rye, but only if it is fresh'":                "answer_several: it needs a field",
 	"swarm send agent \"run the tests again\" --wait || swarm status agent":   "send_wait: it needs an agent that answers",
 	"swarm exec -t fix -- bash":                                               "exec_terminal: it needs a terminal",
+	"swarm forward web 8080":                                                  "forward, container/forward, ssh_forward with other ports: it may be taken",
 	"swarm top":                                                               "top: it needs a terminal",
 	"swarm web --listen localhost:8080":                                       "the web lane: the port may be taken",
 	"swarm web --listen build.example.com:8443 --cert cert.pem --key key.pem": "the web lane: it needs a name and a certificate",

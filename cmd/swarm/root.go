@@ -80,6 +80,7 @@ func verbs() []verb {
 		{"resize", groupTalk, talk.NewResize},
 		{"exec", groupTalk, talk.NewExec},
 		{"cp", groupTalk, talk.NewCp},
+		{"forward", groupTalk, talk.NewForward},
 		{"interrupt", groupTalk, talk.NewInterrupt},
 		{"eof", groupTalk, talk.NewEOF},
 		{"signal", groupTalk, talk.NewSignal},

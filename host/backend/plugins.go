@@ -44,6 +44,7 @@ type backend interface {
 	swarm.Resizer
 	swarm.Execer
 	swarm.Copier
+	swarm.Forwarder
 	swarm.Completer
 	swarm.Lister
 	swarm.Measurer

@@ -2,9 +2,11 @@ package hosttest
 
 import (
 	"context"
+	"os"
 	"path"
 
 	"github.com/swarmhost/swarm/shared/archive"
+	"github.com/swarmhost/swarm/shared/relay"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -92,6 +94,16 @@ func (b *Backend) Copy(_ context.Context, h swarm.Handle, o swarm.CopyOptions) (
 		pack = []string{"tar", "-xf", "-", "-C", at}
 	}
 	return swarm.Program{Command: pack}, nil
+}
+
+// Forward returns the test's own program, which connects with a port of this machine if its main function calls
+// [relay.PortMain] for [relay.Verb].
+func (b *Backend) Forward(_ context.Context, h swarm.Handle, o swarm.ForwardOptions) (swarm.Program, error) {
+	if _, err := b.liveWorker(h); err != nil {
+		return swarm.Program{}, err
+	}
+	self, err := os.Executable()
+	return swarm.Program{Command: append([]string{self}, relay.Args(o.Port)...)}, err
 }
 
 // liveWorker returns a worker that runs.

@@ -106,6 +106,8 @@ func Unsupported(backend string, missing swarm.Capability, name string) error {
 		err.hint = fmt.Sprintf("'%[1]s' is on no terminal; spawn it with --tmux to give it one", name)
 	case missing == swarm.CapExec || missing == swarm.CapCopy:
 		err.hint = fmt.Sprintf("see where '%[1]s' runs with 'swarm show %[1]s'", name)
+	case missing == swarm.CapForward:
+		err.hint = fmt.Sprintf("if '%s' runs in the network of this machine, as workers of process and tmux do, connect to its port at localhost", name)
 	case missing == swarm.CapInput || missing == swarm.CapSignal:
 		err.hint = fmt.Sprintf("see what '%[1]s' does with 'swarm status %[1]s', or end it with 'swarm kill %[1]s'", name)
 	}

@@ -38,6 +38,7 @@ var (
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Copier        = (*Backend)(nil)
 	_ swarm.Execer        = (*Backend)(nil)
+	_ swarm.Forwarder     = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)

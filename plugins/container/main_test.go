@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/plugins/container/watchdog"
 	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/leftover"
+	"github.com/swarmhost/swarm/shared/relay"
 )
 
 var (
@@ -32,6 +33,12 @@ func TestMain(m *testing.M) {
 		case watchdog.Verb:
 			os.Exit(watchdog.Main(os.Args[2:], os.Stdin))
 		}
+	}
+	if len(os.Args) > 1 && os.Args[1] == container.ForwardVerb {
+		os.Exit(container.ForwardMain(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == relay.Verb {
+		os.Exit(relay.PortMain(os.Args[2:]))
 	}
 	code := 1
 	defer func() { os.Exit(code) }()

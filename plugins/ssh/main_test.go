@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/swarmhost/swarm/plugins/ssh"
 	"github.com/swarmhost/swarm/plugins/ssh/sshtest"
 	"github.com/swarmhost/swarm/shared/buildtest"
 )
@@ -20,6 +21,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == ssh.ForwardVerb { // as the program of the plugin in this process
+		os.Exit(ssh.ForwardMain(os.Args[2:]))
+	}
 	code := 1
 	defer func() { os.Exit(code) }()
 	dir, err := os.MkdirTemp("", "swarm-ssh-test")

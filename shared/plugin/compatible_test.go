@@ -88,6 +88,8 @@ func useBackend(t *testing.T, b *client.Backend) {
 	must("Exec", err)
 	_, err = b.Copy(ctx, h, swarm.CopyOptions{Path: "."})
 	must("Copy", err)
+	_, err = b.Forward(ctx, h, swarm.ForwardOptions{Port: 80})
+	must("Forward", err)
 	measured, err := b.Stats(ctx, []swarm.Handle{h})
 	must("Stats", err)
 	if measured[0].Err != nil || measured[0].Stats.Memory == nil {
@@ -256,6 +258,7 @@ func TestFutureCalls(t *testing.T) {
 			return err
 		},
 		"Copy":      func() error { _, err := b.Copy(t.Context(), h, swarm.CopyOptions{Path: "."}); return err },
+		"Forward":   func() error { _, err := b.Forward(t.Context(), h, swarm.ForwardOptions{Port: 80}); return err },
 		"Complete":  func() error { return b.Complete(t.Context(), h, "", swarm.KillOptions{}) },
 		"List":      func() error { return b.List(t.Context(), nil) },
 		"Stats":     func() error { _, err := b.Stats(t.Context(), []swarm.Handle{h}); return err },

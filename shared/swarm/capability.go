@@ -27,6 +27,7 @@ const (
 	CapResize        Capability = "resize"         // [Resizer]
 	CapExec          Capability = "exec"           // [Execer]
 	CapCopy          Capability = "copy"           // [Copier]
+	CapForward       Capability = "forward"        // [Forwarder]
 	CapWatch         Capability = "watch"          // [Watcher]
 	CapComplete      Capability = "complete"       // [Completer]
 	CapList          Capability = "list"           // [Lister]
@@ -79,6 +80,7 @@ var interfaces = []struct {
 	{CapResize, has[Resizer]},
 	{CapExec, has[Execer]},
 	{CapCopy, has[Copier]},
+	{CapForward, has[Forwarder]},
 	{CapWatch, has[Watcher]},
 	{CapComplete, has[Completer]},
 	{CapList, has[Lister]},

@@ -53,7 +53,8 @@ func (o ExecOptions) Check() error {
 	return nil
 }
 
-// Program is a program that runs in the place of the host's process, with its standard streams, see also [Copier].
+// Program is a program that runs in the place of the host's process, with its standard streams, see also [Copier]
+// and [Forwarder].
 //
 // For [Execer] it exits as the command does: with its code, or with 128 and the number of the signal
 // that ended it. If the command could not be run, it prints the reason and exits with 127 for a command

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/relay"
 	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/shim/client"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -195,6 +196,31 @@ func (b *Backend) Copy(ctx context.Context, raw swarm.Handle, o swarm.CopyOption
 	}
 	o.Dir, o.Shim = r.Spec.Dir, filepath.Join(filepath.Dir(b.opts.Shim), Program)
 	return b.Kept.Copy(ctx, raw, o)
+}
+
+// ForwardRequest is which port of a worker to connect with, as swarm-remote takes it.
+type ForwardRequest struct {
+	Handle swarm.Handle `json:"handle"`
+	Port   int          `json:"port"`
+	// Mark is written in a line of its own once the port is connected: before it, a login shell may write.
+	Mark string `json:"mark"`
+}
+
+// Forward returns the program that connects with a port of this machine, whose network all workers here have:
+// swarm-remote itself.
+func (b *Backend) Forward(ctx context.Context, raw swarm.Handle, o swarm.ForwardOptions) (swarm.Program, error) {
+	if err := o.Check(); err != nil {
+		return swarm.Program{}, err
+	}
+	st, err := b.Status(ctx, raw)
+	switch {
+	case err != nil:
+		return swarm.Program{}, err
+	case st.State == swarm.StateExited || st.State == swarm.StateLost:
+		return swarm.Program{}, fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
+	}
+	program := filepath.Join(filepath.Dir(b.opts.Shim), Program)
+	return swarm.Program{Command: append([]string{program}, relay.Args(o.Port)...)}, nil
 }
 
 // Show writes what a worker writes to w until it has ended, after the last lines of its

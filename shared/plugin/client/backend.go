@@ -38,6 +38,7 @@ var (
 	_ swarm.Resizer       = (*Backend)(nil)
 	_ swarm.Execer        = (*Backend)(nil)
 	_ swarm.Copier        = (*Backend)(nil)
+	_ swarm.Forwarder     = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Completer     = (*Backend)(nil)
 	_ swarm.Lister        = (*Backend)(nil)

@@ -288,8 +288,9 @@ func TestCapabilitiesThatAreMissing(t *testing.T) {
 	_, attachErr := b.Attach(t.Context(), swarm.Handle{}, swarm.AttachOptions{})
 	_, execErr := b.Exec(t.Context(), swarm.Handle{}, swarm.ExecOptions{Command: []string{"true"}})
 	_, copyErr := b.Copy(t.Context(), swarm.Handle{}, swarm.CopyOptions{Path: "."})
+	_, forwardErr := b.Forward(t.Context(), swarm.Handle{}, swarm.ForwardOptions{Port: 80})
 	for _, err := range []error{
-		findErr, sweepErr, outputErr, inputErr, screenErr, attachErr, execErr, copyErr,
+		findErr, sweepErr, outputErr, inputErr, screenErr, attachErr, execErr, copyErr, forwardErr,
 		b.Signal(t.Context(), swarm.Handle{}, swarm.SignalOptions{}),
 		b.Watch(t.Context(), swarm.Handle{}, nil),
 		b.Complete(t.Context(), swarm.Handle{}, "", swarm.KillOptions{}),

@@ -100,6 +100,22 @@ func (b *Backend) Copy(ctx context.Context, h swarm.Handle, o swarm.CopyOptions)
 	return p, nil
 }
 
+// Forward implements [swarm.Forwarder].
+func (b *Backend) Forward(ctx context.Context, h swarm.Handle, o swarm.ForwardOptions) (swarm.Program, error) {
+	if err := o.Check(); err != nil {
+		return swarm.Program{}, err
+	}
+	resp, err := b.rpc.Forward(ctx, wire.ForwardRequest(h, o))
+	if err != nil {
+		return swarm.Program{}, wire.FromStatus(ctx, err)
+	}
+	p := wire.FromProgram(resp.GetProgram())
+	if len(p.Command) == 0 {
+		return swarm.Program{}, fmt.Errorf("plugin '%s' returned no program that connects with the port", b.client.info.Name)
+	}
+	return p, nil
+}
+
 // Complete implements [swarm.Completer]. A summary that is too long is cut.
 func (b *Backend) Complete(ctx context.Context, h swarm.Handle, summary string, o swarm.KillOptions) error {
 	_, err := b.rpc.Complete(ctx, wire.CompleteRequest(h, summary, o))

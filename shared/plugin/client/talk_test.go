@@ -18,12 +18,13 @@ import (
 // not set is not called.
 type talker struct {
 	stub
-	caps   []swarm.Capability
-	input  func(swarm.Input) (swarm.InputResult, error)
-	attach func(swarm.AttachOptions) (swarm.Attachment, error)
-	exec   func(swarm.ExecOptions) (swarm.Program, error)
-	copy   func(swarm.CopyOptions) (swarm.Program, error)
-	watch  func(context.Context, swarm.Handle, func(swarm.Status) error) error
+	caps    []swarm.Capability
+	input   func(swarm.Input) (swarm.InputResult, error)
+	attach  func(swarm.AttachOptions) (swarm.Attachment, error)
+	exec    func(swarm.ExecOptions) (swarm.Program, error)
+	copy    func(swarm.CopyOptions) (swarm.Program, error)
+	forward func(swarm.ForwardOptions) (swarm.Program, error)
+	watch   func(context.Context, swarm.Handle, func(swarm.Status) error) error
 }
 
 func (b talker) Announce() []swarm.Capability { return b.caps }
@@ -42,6 +43,10 @@ func (b talker) Exec(_ context.Context, _ swarm.Handle, o swarm.ExecOptions) (sw
 
 func (b talker) Copy(_ context.Context, _ swarm.Handle, o swarm.CopyOptions) (swarm.Program, error) {
 	return b.copy(o)
+}
+
+func (b talker) Forward(_ context.Context, _ swarm.Handle, o swarm.ForwardOptions) (swarm.Program, error) {
+	return b.forward(o)
 }
 
 func (b talker) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {
@@ -196,6 +201,34 @@ func TestCopy(t *testing.T) {
 	}
 	nothing := talker{copy: func(swarm.CopyOptions) (swarm.Program, error) { return swarm.Program{}, nil }}
 	if _, err := backendOf(t, nothing).Copy(t.Context(), swarm.Handle{}, o); err == nil {
+		t.Error("a missing program was accepted")
+	}
+}
+
+// TestForward checks what a plugin gets and what it has to return.
+func TestForward(t *testing.T) {
+	t.Parallel()
+	want := swarm.Program{Command: []string{"connect", "\xff"}, Env: []string{"A=b"}, Unset: []string{"C"}}
+	called := false
+	b := talker{forward: func(o swarm.ForwardOptions) (swarm.Program, error) {
+		called = true
+		if o.Port != swarm.MaxPort {
+			return swarm.Program{}, errors.New("another port")
+		}
+		return want, nil
+	}}
+	p, err := backendOf(t, b).Forward(t.Context(), swarm.Handle{}, swarm.ForwardOptions{Port: swarm.MaxPort})
+	if diff := cmp.Diff(want, p); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	called = false
+	for _, port := range []int{-1, 0, swarm.MaxPort + 1, 1 << 40} {
+		if _, err := backendOf(t, b).Forward(t.Context(), swarm.Handle{}, swarm.ForwardOptions{Port: port}); !errors.Is(err, swarm.ErrInvalidSpec) || called {
+			t.Errorf("port %d: %v, reached the plugin: %t", port, err, called)
+		}
+	}
+	nothing := talker{forward: func(swarm.ForwardOptions) (swarm.Program, error) { return swarm.Program{}, nil }}
+	if _, err := backendOf(t, nothing).Forward(t.Context(), swarm.Handle{}, swarm.ForwardOptions{Port: 80}); err == nil {
 		t.Error("a missing program was accepted")
 	}
 }

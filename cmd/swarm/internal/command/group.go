@@ -59,6 +59,7 @@ var foreignVerbs = map[string][]string{
 	"cp":           {"copy", "download", "scp", "upload"},
 	"doctor":       {"check", "debug"},
 	"exec":         {"bash", "enter", "sh", "shell"},
+	"forward":      {"expose", "port-forward", "publish", "tunnel"},
 	"down":         {"drain"},
 	"events":       {"history"},
 	"help worktrees": {

@@ -79,4 +79,15 @@ func (backend) Screen(context.Context, swarm.Handle, swarm.ScreenOptions) (swarm
 	return swarm.Screen{Lines: []string{"screen " + evil}}, nil
 }
 
+// Forward connects with a server that sends back what it gets, refuses port 1, and fails for port 2 later.
+func (backend) Forward(_ context.Context, _ swarm.Handle, o swarm.ForwardOptions) (swarm.Program, error) {
+	switch o.Port {
+	case 1:
+		return swarm.Program{}, errors.New("forward " + evil)
+	case 2:
+		return swarm.Program{Command: []string{"sh", "-c", `echo "$1" >&2; exit 1`, "sh", "connect " + evil}}, nil
+	}
+	return swarm.Program{Command: []string{"cat"}}, nil
+}
+
 func (backend) Check(context.Context) error { return errors.New("check " + evil) }

@@ -3061,6 +3061,110 @@ func (x *CopyResponse) GetProgram() *Program {
 	return nil
 }
 
+// ForwardRequest says what to connect with.
+type ForwardRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The worker.
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// The TCP port, from 1 to 65535. A program that listens on the worker's loopback address alone counts.
+	Port          uint32 `protobuf:"varint,2,opt,name=port,proto3" json:"port,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForwardRequest) Reset() {
+	*x = ForwardRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForwardRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForwardRequest) ProtoMessage() {}
+
+func (x *ForwardRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForwardRequest.ProtoReflect.Descriptor instead.
+func (*ForwardRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ForwardRequest) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *ForwardRequest) GetPort() uint32 {
+	if x != nil {
+		return x.Port
+	}
+	return 0
+}
+
+// ForwardResponse is the program of one connection. Its standard input goes to the port, and its standard output
+// comes from there. The end of its standard input ends that direction alone. It exits with 0 after both
+// directions have ended, otherwise it writes the reason to its standard error. It ends the connection if no
+// process reads its standard output any more.
+type ForwardResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The program and its variables.
+	Program       *Program `protobuf:"bytes,1,opt,name=program,proto3" json:"program,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForwardResponse) Reset() {
+	*x = ForwardResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForwardResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForwardResponse) ProtoMessage() {}
+
+func (x *ForwardResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForwardResponse.ProtoReflect.Descriptor instead.
+func (*ForwardResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *ForwardResponse) GetProgram() *Program {
+	if x != nil {
+		return x.Program
+	}
+	return nil
+}
+
 // WatchRequest asks for the changes of workers.
 type WatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3072,7 +3176,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3084,7 +3188,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3097,7 +3201,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WatchRequest) GetHandles() []*Handle {
@@ -3124,7 +3228,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3136,7 +3240,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3149,7 +3253,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WatchResponse) GetIndex() uint32 {
@@ -3195,7 +3299,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3207,7 +3311,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3220,7 +3324,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CompleteRequest) GetHandle() *Handle {
@@ -3253,7 +3357,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3265,7 +3369,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3278,7 +3382,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
 }
 
 // ListRequest asks for the workers of the engine.
@@ -3290,7 +3394,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3302,7 +3406,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3315,7 +3419,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{50}
 }
 
 // ListResponse is one of them.
@@ -3336,7 +3440,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3348,7 +3452,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3361,7 +3465,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ListResponse) GetSpec() *SpawnRequest {
@@ -3406,7 +3510,7 @@ type StatsRequest struct {
 
 func (x *StatsRequest) Reset() {
 	*x = StatsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3418,7 +3522,7 @@ func (x *StatsRequest) String() string {
 func (*StatsRequest) ProtoMessage() {}
 
 func (x *StatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3431,7 +3535,7 @@ func (x *StatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsRequest.ProtoReflect.Descriptor instead.
 func (*StatsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{50}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *StatsRequest) GetHandles() []*Handle {
@@ -3459,7 +3563,7 @@ type StatsResponse struct {
 
 func (x *StatsResponse) Reset() {
 	*x = StatsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3471,7 +3575,7 @@ func (x *StatsResponse) String() string {
 func (*StatsResponse) ProtoMessage() {}
 
 func (x *StatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3484,7 +3588,7 @@ func (x *StatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResponse.ProtoReflect.Descriptor instead.
 func (*StatsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{51}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *StatsResponse) GetResults() []*StatsResult {
@@ -3507,7 +3611,7 @@ type StatsResult struct {
 
 func (x *StatsResult) Reset() {
 	*x = StatsResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3519,7 +3623,7 @@ func (x *StatsResult) String() string {
 func (*StatsResult) ProtoMessage() {}
 
 func (x *StatsResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3532,7 +3636,7 @@ func (x *StatsResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResult.ProtoReflect.Descriptor instead.
 func (*StatsResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{52}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *StatsResult) GetStats() *WorkerStats {
@@ -3575,7 +3679,7 @@ type WorkerStats struct {
 
 func (x *WorkerStats) Reset() {
 	*x = WorkerStats{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3587,7 +3691,7 @@ func (x *WorkerStats) String() string {
 func (*WorkerStats) ProtoMessage() {}
 
 func (x *WorkerStats) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3600,7 +3704,7 @@ func (x *WorkerStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStats.ProtoReflect.Descriptor instead.
 func (*WorkerStats) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{53}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *WorkerStats) GetTime() *timestamppb.Timestamp {
@@ -3663,7 +3767,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[54]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3675,7 +3779,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[54]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3688,7 +3792,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{54}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ProgressRequest) GetId() string {
@@ -3709,7 +3813,7 @@ type ProgressResponse struct {
 
 func (x *ProgressResponse) Reset() {
 	*x = ProgressResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[55]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3721,7 +3825,7 @@ func (x *ProgressResponse) String() string {
 func (*ProgressResponse) ProtoMessage() {}
 
 func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[55]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3734,7 +3838,7 @@ func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressResponse.ProtoReflect.Descriptor instead.
 func (*ProgressResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{55}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ProgressResponse) GetText() string {
@@ -3946,6 +4050,11 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\bconfined\x18\x05 \x01(\bR\bconfined\x12\x12\n" +
 	"\x04shim\x18\x06 \x01(\fR\x04shim\"B\n" +
 	"\fCopyResponse\x122\n" +
+	"\aprogram\x18\x01 \x01(\v2\x18.swarm.plugin.v1.ProgramR\aprogram\"U\n" +
+	"\x0eForwardRequest\x12/\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x12\n" +
+	"\x04port\x18\x02 \x01(\rR\x04port\"E\n" +
+	"\x0fForwardResponse\x122\n" +
 	"\aprogram\x18\x01 \x01(\v2\x18.swarm.plugin.v1.ProgramR\aprogram\"A\n" +
 	"\fWatchRequest\x121\n" +
 	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\"\x9e\x01\n" +
@@ -4000,7 +4109,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
 	"\x0eINPUT_KIND_EOF\x10\x02\x12\x13\n" +
-	"\x0fINPUT_KIND_KEYS\x10\x032\x87\r\n" +
+	"\x0fINPUT_KIND_KEYS\x10\x032\xd5\r\n" +
 	"\aBackend\x12F\n" +
 	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12U\n" +
 	"\n" +
@@ -4017,7 +4126,8 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x06Attach\x12\x1e.swarm.plugin.v1.AttachRequest\x1a\x1f.swarm.plugin.v1.AttachResponse\x12I\n" +
 	"\x06Resize\x12\x1e.swarm.plugin.v1.ResizeRequest\x1a\x1f.swarm.plugin.v1.ResizeResponse\x12C\n" +
 	"\x04Exec\x12\x1c.swarm.plugin.v1.ExecRequest\x1a\x1d.swarm.plugin.v1.ExecResponse\x12C\n" +
-	"\x04Copy\x12\x1c.swarm.plugin.v1.CopyRequest\x1a\x1d.swarm.plugin.v1.CopyResponse\x12H\n" +
+	"\x04Copy\x12\x1c.swarm.plugin.v1.CopyRequest\x1a\x1d.swarm.plugin.v1.CopyResponse\x12L\n" +
+	"\aForward\x12\x1f.swarm.plugin.v1.ForwardRequest\x1a .swarm.plugin.v1.ForwardResponse\x12H\n" +
 	"\x05Watch\x12\x1d.swarm.plugin.v1.WatchRequest\x1a\x1e.swarm.plugin.v1.WatchResponse0\x01\x12O\n" +
 	"\bComplete\x12 .swarm.plugin.v1.CompleteRequest\x1a!.swarm.plugin.v1.CompleteResponse\x12E\n" +
 	"\x04List\x12\x1c.swarm.plugin.v1.ListRequest\x1a\x1d.swarm.plugin.v1.ListResponse0\x01\x12F\n" +
@@ -4039,7 +4149,7 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(KillMode)(0),                 // 0: swarm.plugin.v1.KillMode
 	(InputKind)(0),                // 1: swarm.plugin.v1.InputKind
@@ -4087,32 +4197,34 @@ var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(*Program)(nil),               // 43: swarm.plugin.v1.Program
 	(*CopyRequest)(nil),           // 44: swarm.plugin.v1.CopyRequest
 	(*CopyResponse)(nil),          // 45: swarm.plugin.v1.CopyResponse
-	(*WatchRequest)(nil),          // 46: swarm.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 47: swarm.plugin.v1.WatchResponse
-	(*CompleteRequest)(nil),       // 48: swarm.plugin.v1.CompleteRequest
-	(*CompleteResponse)(nil),      // 49: swarm.plugin.v1.CompleteResponse
-	(*ListRequest)(nil),           // 50: swarm.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 51: swarm.plugin.v1.ListResponse
-	(*StatsRequest)(nil),          // 52: swarm.plugin.v1.StatsRequest
-	(*StatsResponse)(nil),         // 53: swarm.plugin.v1.StatsResponse
-	(*StatsResult)(nil),           // 54: swarm.plugin.v1.StatsResult
-	(*WorkerStats)(nil),           // 55: swarm.plugin.v1.WorkerStats
-	(*ProgressRequest)(nil),       // 56: swarm.plugin.v1.ProgressRequest
-	(*ProgressResponse)(nil),      // 57: swarm.plugin.v1.ProgressResponse
-	nil,                           // 58: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 59: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*Handle)(nil),                // 60: swarm.plugin.v1.Handle
-	(*durationpb.Duration)(nil),   // 61: google.protobuf.Duration
-	(*Error)(nil),                 // 62: swarm.plugin.v1.Error
-	(*WorkerStatus)(nil),          // 63: swarm.plugin.v1.WorkerStatus
-	(*Process)(nil),               // 64: swarm.plugin.v1.Process
-	(*timestamppb.Timestamp)(nil), // 65: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 66: swarm.plugin.v1.Usage
-	(*StatusRequest)(nil),         // 67: swarm.plugin.v1.StatusRequest
-	(*StatusResponse)(nil),        // 68: swarm.plugin.v1.StatusResponse
+	(*ForwardRequest)(nil),        // 46: swarm.plugin.v1.ForwardRequest
+	(*ForwardResponse)(nil),       // 47: swarm.plugin.v1.ForwardResponse
+	(*WatchRequest)(nil),          // 48: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 49: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 50: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 51: swarm.plugin.v1.CompleteResponse
+	(*ListRequest)(nil),           // 52: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 53: swarm.plugin.v1.ListResponse
+	(*StatsRequest)(nil),          // 54: swarm.plugin.v1.StatsRequest
+	(*StatsResponse)(nil),         // 55: swarm.plugin.v1.StatsResponse
+	(*StatsResult)(nil),           // 56: swarm.plugin.v1.StatsResult
+	(*WorkerStats)(nil),           // 57: swarm.plugin.v1.WorkerStats
+	(*ProgressRequest)(nil),       // 58: swarm.plugin.v1.ProgressRequest
+	(*ProgressResponse)(nil),      // 59: swarm.plugin.v1.ProgressResponse
+	nil,                           // 60: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 61: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*Handle)(nil),                // 62: swarm.plugin.v1.Handle
+	(*durationpb.Duration)(nil),   // 63: google.protobuf.Duration
+	(*Error)(nil),                 // 64: swarm.plugin.v1.Error
+	(*WorkerStatus)(nil),          // 65: swarm.plugin.v1.WorkerStatus
+	(*Process)(nil),               // 66: swarm.plugin.v1.Process
+	(*timestamppb.Timestamp)(nil), // 67: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 68: swarm.plugin.v1.Usage
+	(*StatusRequest)(nil),         // 69: swarm.plugin.v1.StatusRequest
+	(*StatusResponse)(nil),        // 70: swarm.plugin.v1.StatusResponse
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	58, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	60, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
 	11, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
 	9,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
 	7,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
@@ -4120,113 +4232,117 @@ var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
 	6,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
 	5,  // 6: swarm.plugin.v1.SpawnRequest.sandbox:type_name -> swarm.plugin.v1.Sandbox
 	2,  // 7: swarm.plugin.v1.CheckSpawnRequest.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	60, // 8: swarm.plugin.v1.CheckSpawnRequest.replaces:type_name -> swarm.plugin.v1.Handle
-	61, // 9: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	61, // 10: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	61, // 11: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
-	60, // 12: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
-	61, // 13: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	62, // 8: swarm.plugin.v1.CheckSpawnRequest.replaces:type_name -> swarm.plugin.v1.Handle
+	63, // 9: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	63, // 10: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	63, // 11: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	62, // 12: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
+	63, // 13: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
 	0,  // 14: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
 	13, // 15: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
-	60, // 16: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 16: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
 	11, // 17: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
 	15, // 18: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	62, // 19: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
-	63, // 20: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	64, // 21: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	60, // 22: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	65, // 23: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	64, // 19: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	65, // 20: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	66, // 21: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
+	62, // 22: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	67, // 23: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
 	18, // 24: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	65, // 25: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	59, // 26: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	67, // 25: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	61, // 26: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
 	9,  // 27: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	60, // 28: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	60, // 29: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	60, // 30: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	60, // 31: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 28: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 29: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	62, // 30: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	62, // 31: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
 	1,  // 32: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	61, // 33: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
-	60, // 34: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	63, // 33: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	62, // 34: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
 	0,  // 35: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	60, // 36: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 36: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
 	6,  // 37: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
-	60, // 38: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
-	60, // 39: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 38: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 39: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
 	33, // 40: swarm.plugin.v1.ScreenResponse.cursor:type_name -> swarm.plugin.v1.Cursor
-	60, // 41: swarm.plugin.v1.ResizeRequest.handle:type_name -> swarm.plugin.v1.Handle
-	60, // 42: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	62, // 41: swarm.plugin.v1.ResizeRequest.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 42: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
 	38, // 43: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
 	32, // 44: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
-	62, // 45: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
-	60, // 46: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	60, // 47: swarm.plugin.v1.ExecRequest.handle:type_name -> swarm.plugin.v1.Handle
+	64, // 45: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	62, // 46: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 47: swarm.plugin.v1.ExecRequest.handle:type_name -> swarm.plugin.v1.Handle
 	43, // 48: swarm.plugin.v1.ExecResponse.program:type_name -> swarm.plugin.v1.Program
-	60, // 49: swarm.plugin.v1.CopyRequest.handle:type_name -> swarm.plugin.v1.Handle
+	62, // 49: swarm.plugin.v1.CopyRequest.handle:type_name -> swarm.plugin.v1.Handle
 	43, // 50: swarm.plugin.v1.CopyResponse.program:type_name -> swarm.plugin.v1.Program
-	60, // 51: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	63, // 52: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	62, // 53: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	60, // 54: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	11, // 55: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	2,  // 56: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	60, // 57: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	65, // 58: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	63, // 59: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	60, // 60: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
-	54, // 61: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
-	55, // 62: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
-	62, // 63: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
-	65, // 64: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
-	66, // 65: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
-	2,  // 66: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	3,  // 67: swarm.plugin.v1.Backend.CheckSpawn:input_type -> swarm.plugin.v1.CheckSpawnRequest
-	67, // 68: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	12, // 69: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	16, // 70: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	19, // 71: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	21, // 72: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	23, // 73: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	25, // 74: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	31, // 75: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	36, // 76: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
-	39, // 77: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	34, // 78: swarm.plugin.v1.Backend.Resize:input_type -> swarm.plugin.v1.ResizeRequest
-	41, // 79: swarm.plugin.v1.Backend.Exec:input_type -> swarm.plugin.v1.ExecRequest
-	44, // 80: swarm.plugin.v1.Backend.Copy:input_type -> swarm.plugin.v1.CopyRequest
-	46, // 81: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	48, // 82: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	50, // 83: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	52, // 84: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
-	27, // 85: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
-	29, // 86: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
-	56, // 87: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
-	10, // 88: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	4,  // 89: swarm.plugin.v1.Backend.CheckSpawn:output_type -> swarm.plugin.v1.CheckSpawnResponse
-	68, // 90: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	14, // 91: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	17, // 92: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	20, // 93: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	22, // 94: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	24, // 95: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	26, // 96: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	32, // 97: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	37, // 98: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
-	40, // 99: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	35, // 100: swarm.plugin.v1.Backend.Resize:output_type -> swarm.plugin.v1.ResizeResponse
-	42, // 101: swarm.plugin.v1.Backend.Exec:output_type -> swarm.plugin.v1.ExecResponse
-	45, // 102: swarm.plugin.v1.Backend.Copy:output_type -> swarm.plugin.v1.CopyResponse
-	47, // 103: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	49, // 104: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	51, // 105: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	53, // 106: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
-	28, // 107: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
-	30, // 108: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
-	57, // 109: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
-	88, // [88:110] is the sub-list for method output_type
-	66, // [66:88] is the sub-list for method input_type
-	66, // [66:66] is the sub-list for extension type_name
-	66, // [66:66] is the sub-list for extension extendee
-	0,  // [0:66] is the sub-list for field type_name
+	62, // 51: swarm.plugin.v1.ForwardRequest.handle:type_name -> swarm.plugin.v1.Handle
+	43, // 52: swarm.plugin.v1.ForwardResponse.program:type_name -> swarm.plugin.v1.Program
+	62, // 53: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	65, // 54: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	64, // 55: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	62, // 56: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	11, // 57: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	2,  // 58: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	62, // 59: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	67, // 60: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	65, // 61: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	62, // 62: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
+	56, // 63: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
+	57, // 64: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
+	64, // 65: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
+	67, // 66: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
+	68, // 67: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
+	2,  // 68: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	3,  // 69: swarm.plugin.v1.Backend.CheckSpawn:input_type -> swarm.plugin.v1.CheckSpawnRequest
+	69, // 70: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	12, // 71: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	16, // 72: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	19, // 73: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	21, // 74: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	23, // 75: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	25, // 76: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	31, // 77: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	36, // 78: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	39, // 79: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	34, // 80: swarm.plugin.v1.Backend.Resize:input_type -> swarm.plugin.v1.ResizeRequest
+	41, // 81: swarm.plugin.v1.Backend.Exec:input_type -> swarm.plugin.v1.ExecRequest
+	44, // 82: swarm.plugin.v1.Backend.Copy:input_type -> swarm.plugin.v1.CopyRequest
+	46, // 83: swarm.plugin.v1.Backend.Forward:input_type -> swarm.plugin.v1.ForwardRequest
+	48, // 84: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	50, // 85: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	52, // 86: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	54, // 87: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
+	27, // 88: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
+	29, // 89: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
+	58, // 90: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
+	10, // 91: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	4,  // 92: swarm.plugin.v1.Backend.CheckSpawn:output_type -> swarm.plugin.v1.CheckSpawnResponse
+	70, // 93: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	14, // 94: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	17, // 95: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	20, // 96: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	22, // 97: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	24, // 98: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	26, // 99: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	32, // 100: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	37, // 101: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	40, // 102: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	35, // 103: swarm.plugin.v1.Backend.Resize:output_type -> swarm.plugin.v1.ResizeResponse
+	42, // 104: swarm.plugin.v1.Backend.Exec:output_type -> swarm.plugin.v1.ExecResponse
+	45, // 105: swarm.plugin.v1.Backend.Copy:output_type -> swarm.plugin.v1.CopyResponse
+	47, // 106: swarm.plugin.v1.Backend.Forward:output_type -> swarm.plugin.v1.ForwardResponse
+	49, // 107: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	51, // 108: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	53, // 109: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	55, // 110: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
+	28, // 111: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
+	30, // 112: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
+	59, // 113: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
+	91, // [91:114] is the sub-list for method output_type
+	68, // [68:91] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -4237,14 +4353,14 @@ func file_swarm_plugin_v1_backend_proto_init() {
 	file_swarm_plugin_v1_plugin_proto_init()
 	file_swarm_plugin_v1_status_proto_init()
 	file_swarm_plugin_v1_backend_proto_msgTypes[14].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[53].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[55].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   58,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -34,6 +34,7 @@ const (
 	Backend_Resize_FullMethodName     = "/swarm.plugin.v1.Backend/Resize"
 	Backend_Exec_FullMethodName       = "/swarm.plugin.v1.Backend/Exec"
 	Backend_Copy_FullMethodName       = "/swarm.plugin.v1.Backend/Copy"
+	Backend_Forward_FullMethodName    = "/swarm.plugin.v1.Backend/Forward"
 	Backend_Watch_FullMethodName      = "/swarm.plugin.v1.Backend/Watch"
 	Backend_Complete_FullMethodName   = "/swarm.plugin.v1.Backend/Complete"
 	Backend_List_FullMethodName       = "/swarm.plugin.v1.Backend/List"
@@ -95,6 +96,9 @@ type BackendClient interface {
 	// into it, from one on its standard input, and changes nothing. A worker that has ended is
 	// NOT_FOUND, unless the backend still has its files. Capability "copy".
 	Copy(ctx context.Context, in *CopyRequest, opts ...grpc.CallOption) (*CopyResponse, error)
+	// Forward reports which program connects its standard streams with a TCP port in the network of a running
+	// worker, and changes nothing. A worker that has ended is NOT_FOUND. Capability "forward".
+	Forward(ctx context.Context, in *ForwardRequest, opts ...grpc.CallOption) (*ForwardResponse, error)
 	// Watch sends the status of each worker, at once and again whenever it was
 	// started again, said that it is done, or no longer runs; after that one last
 	// message. Capability "watch".
@@ -302,6 +306,16 @@ func (c *backendClient) Copy(ctx context.Context, in *CopyRequest, opts ...grpc.
 	return out, nil
 }
 
+func (c *backendClient) Forward(ctx context.Context, in *ForwardRequest, opts ...grpc.CallOption) (*ForwardResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ForwardResponse)
+	err := c.cc.Invoke(ctx, Backend_Forward_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *backendClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[3], Backend_Watch_FullMethodName, cOpts...)
@@ -451,6 +465,9 @@ type BackendServer interface {
 	// into it, from one on its standard input, and changes nothing. A worker that has ended is
 	// NOT_FOUND, unless the backend still has its files. Capability "copy".
 	Copy(context.Context, *CopyRequest) (*CopyResponse, error)
+	// Forward reports which program connects its standard streams with a TCP port in the network of a running
+	// worker, and changes nothing. A worker that has ended is NOT_FOUND. Capability "forward".
+	Forward(context.Context, *ForwardRequest) (*ForwardResponse, error)
 	// Watch sends the status of each worker, at once and again whenever it was
 	// started again, said that it is done, or no longer runs; after that one last
 	// message. Capability "watch".
@@ -531,6 +548,9 @@ func (UnimplementedBackendServer) Exec(context.Context, *ExecRequest) (*ExecResp
 }
 func (UnimplementedBackendServer) Copy(context.Context, *CopyRequest) (*CopyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Copy not implemented")
+}
+func (UnimplementedBackendServer) Forward(context.Context, *ForwardRequest) (*ForwardResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Forward not implemented")
 }
 func (UnimplementedBackendServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
 	return status.Error(codes.Unimplemented, "method Watch not implemented")
@@ -819,6 +839,24 @@ func _Backend_Copy_Handler(srv interface{}, ctx context.Context, dec func(interf
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Backend_Forward_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ForwardRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).Forward(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_Forward_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).Forward(ctx, req.(*ForwardRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Backend_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -978,6 +1016,10 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Copy",
 			Handler:    _Backend_Copy_Handler,
+		},
+		{
+			MethodName: "Forward",
+			Handler:    _Backend_Forward_Handler,
 		},
 		{
 			MethodName: "Complete",

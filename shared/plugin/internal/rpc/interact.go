@@ -189,3 +189,17 @@ func (b backendServer) Copy(ctx context.Context, req *pb.CopyRequest) (*pb.CopyR
 		return &pb.CopyResponse{Program: wire.Program(p)}, err
 	})
 }
+
+func (b backendServer) Forward(ctx context.Context, req *pb.ForwardRequest) (*pb.ForwardResponse, error) {
+	return call(ctx, b.s, "Forward", func(ctx context.Context, forwarder swarm.Forwarder) (*pb.ForwardResponse, error) {
+		h, o := wire.FromForwardRequest(req)
+		if err := o.Check(); err != nil {
+			return nil, err
+		}
+		p, err := forwarder.Forward(ctx, h, o)
+		if err == nil && len(p.Command) == 0 {
+			err = fmt.Errorf("plugin '%s' returned no program that connects with the port", b.s.plugin.Name)
+		}
+		return &pb.ForwardResponse{Program: wire.Program(p)}, err
+	})
+}

@@ -102,6 +102,16 @@ func FromCopyRequest(r *pb.CopyRequest) (swarm.Handle, swarm.CopyOptions) {
 	}
 }
 
+// ForwardRequest converts a request to connect with a port.
+func ForwardRequest(h swarm.Handle, o swarm.ForwardOptions) *pb.ForwardRequest {
+	return &pb.ForwardRequest{Handle: Handle(h), Port: uint32(max(o.Port, 0))}
+}
+
+// FromForwardRequest converts back.
+func FromForwardRequest(r *pb.ForwardRequest) (swarm.Handle, swarm.ForwardOptions) {
+	return FromHandle(r.GetHandle()), swarm.ForwardOptions{Port: int(r.GetPort())}
+}
+
 // Program converts a program that takes the place of the host's.
 func Program(p swarm.Program) *pb.Program {
 	return &pb.Program{Command: byteses(p.Command), Env: byteses(p.Env), Unset: byteses(p.Unset)}

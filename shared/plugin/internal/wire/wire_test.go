@@ -115,6 +115,9 @@ func TestValuesCross(t *testing.T) {
 		func(o swarm.CopyOptions) *pb.CopyRequest { return CopyRequest(swarm.Handle{}, o) },
 		func(r *pb.CopyRequest) swarm.CopyOptions { _, o := FromCopyRequest(r); return o })
 	crosses(t,
+		func(o swarm.ForwardOptions) *pb.ForwardRequest { return ForwardRequest(swarm.Handle{}, o) },
+		func(r *pb.ForwardRequest) swarm.ForwardOptions { _, o := FromForwardRequest(r); return o })
+	crosses(t,
 		func(in swarm.Input) *pb.InputRequest { r, _ := InputRequest(swarm.Handle{}, in); return r },
 		func(r *pb.InputRequest) swarm.Input { _, in, _ := FromInputRequest(r); return in })
 	crosses(t,

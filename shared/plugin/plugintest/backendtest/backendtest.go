@@ -140,6 +140,6 @@ type scope struct {
 func backendCases() []testCase {
 	return slices.Concat(spawnCases(), foreseeCases(), statusCases(), handleCases(), movedCases(), badHandleCases(), endedCases(), killCases(), treeCases(),
 		batchCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
-		attachCases(), execCases(), copyCases(), completeCases(), restartCases(), ownerCases(), sandboxCases(), listCases(), sweepCases(),
+		attachCases(), execCases(), copyCases(), forwardCases(), completeCases(), restartCases(), ownerCases(), sandboxCases(), listCases(), sweepCases(),
 		crashCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
 }

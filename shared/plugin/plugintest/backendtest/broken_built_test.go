@@ -18,6 +18,7 @@ import (
 // plugin does: no plugin can break them here.
 var sdkKeeps = []string{
 	"batch-of-none",
+	"forward-to-no-port",
 	"input-enter-after",
 	"screens-of-none",
 	"stats-of-none",

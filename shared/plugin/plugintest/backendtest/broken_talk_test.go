@@ -20,6 +20,7 @@ type talkHooks struct {
 	attach   func(swarm.Attachment, error) (swarm.Attachment, error)
 	exec     func(b *broken, h swarm.Handle, o swarm.ExecOptions, right func(swarm.ExecOptions) (swarm.Program, error)) (swarm.Program, error)
 	copy     func(b *broken, h swarm.Handle, o swarm.CopyOptions, right func(swarm.CopyOptions) (swarm.Program, error)) (swarm.Program, error)
+	forward  func(b *broken, h swarm.Handle, o swarm.ForwardOptions, right func(swarm.ForwardOptions) (swarm.Program, error)) (swarm.Program, error)
 	watch    func(each func(swarm.Status) error, right func(func(swarm.Status) error) error) error
 	complete func(summary string, right func(string) error) error
 }
@@ -102,6 +103,14 @@ func (b *broken) Copy(ctx context.Context, h swarm.Handle, o swarm.CopyOptions) 
 	right := func(o swarm.CopyOptions) (swarm.Program, error) { return b.Backend.Copy(ctx, b.in(h), o) }
 	if b.hooks.talk.copy != nil {
 		return b.hooks.talk.copy(b, h, o, right)
+	}
+	return right(o)
+}
+
+func (b *broken) Forward(ctx context.Context, h swarm.Handle, o swarm.ForwardOptions) (swarm.Program, error) {
+	right := func(o swarm.ForwardOptions) (swarm.Program, error) { return b.Backend.Forward(ctx, b.in(h), o) }
+	if b.hooks.talk.forward != nil {
+		return b.hooks.talk.forward(b, h, o, right)
 	}
 	return right(o)
 }

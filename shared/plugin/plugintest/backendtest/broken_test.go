@@ -422,7 +422,7 @@ func ways() map[string]hooks {
 // allWays are those of ways and of everywhere else.
 func allWays() map[string]hooks {
 	all := ways()
-	for _, more := range []map[string]hooks{lifeWays(), talkWays(), listWays(), statsWays(), boundsWays(), foreseeWays(), sandboxWays(), deadlineWays(), execWays(), copyWays()} {
+	for _, more := range []map[string]hooks{lifeWays(), talkWays(), listWays(), statsWays(), boundsWays(), foreseeWays(), sandboxWays(), deadlineWays(), execWays(), copyWays(), forwardWays()} {
 		maps.Copy(all, more)
 	}
 	return all

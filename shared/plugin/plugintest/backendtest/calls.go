@@ -76,6 +76,10 @@ func handleCalls() []call {
 			_, err := b.Copy(ctx, t.handle, swarm.CopyOptions{Path: "."})
 			return err
 		}),
+		optional("Forward", swarm.CapForward, func(ctx context.Context, b swarm.Forwarder, t target) error {
+			_, err := b.Forward(ctx, t.handle, swarm.ForwardOptions{Port: 80})
+			return err
+		}),
 		optional("Input", swarm.CapInput, func(ctx context.Context, b swarm.Inputter, t target) error {
 			_, err := b.Input(ctx, t.handle, swarm.Input{Enter: true})
 			return err
@@ -150,7 +154,7 @@ func badHandleCases() []testCase {
 // endedCases are about calls that need a running worker. Other files have the cases that check
 // more than the error.
 func endedCases() []testCase {
-	needRunning := []swarm.Capability{swarm.CapStats, swarm.CapPause, swarm.CapSetLimits, swarm.CapAttach, swarm.CapResize, swarm.CapExec, swarm.CapSignal}
+	needRunning := []swarm.Capability{swarm.CapStats, swarm.CapPause, swarm.CapSetLimits, swarm.CapAttach, swarm.CapResize, swarm.CapExec, swarm.CapForward, swarm.CapSignal}
 	var cases []testCase
 	for _, c := range handleCalls() {
 		if slices.Contains(needRunning, c.capability) {

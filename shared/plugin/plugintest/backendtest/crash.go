@@ -193,6 +193,16 @@ func crashCases() []testCase {
 				})
 				w.survives()
 			}),
+		newCase("crash-in-forward", scope{built: true, needs: swarm.CapForward},
+			"when the plugin dies during Forward, the worker keeps running",
+			func(k *kit) {
+				w := k.ready(script.Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Forwarder).Forward(ctx, w.handle, swarm.ForwardOptions{Port: 80})
+					return err
+				})
+				w.survives()
+			}),
 		newCase("host-dies-in-kill", scope{built: true},
 			"a plugin exits during Kill when its host is gone, and another host can repeat the Kill",
 			func(k *kit) {

@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/fake"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -29,6 +30,7 @@ var proxyPath string
 const engineVar = "PLUGINTEST_ENGINE"
 
 func TestMain(m *testing.M) {
+	fake.ConnectIfAsked()
 	code := 1
 	defer func() { os.Exit(code) }()
 	dir, err := os.MkdirTemp("", "swarm-backendtest")

@@ -45,8 +45,9 @@ var programs = map[string]func(*worker){
 		w.spend(200 * time.Millisecond)
 		w.print("spent")
 	},
-	"touch": func(w *worker) { w.print(w.touch(w.variable(script.ValueVar))) },
-	"reach": func(w *worker) { w.print(w.reach()) },
+	"touch":  func(w *worker) { w.print(w.touch(w.variable(script.ValueVar))) },
+	"reach":  func(w *worker) { w.print(w.reach()) },
+	"listen": func(w *worker) { w.listen() },
 	"page": func(w *worker) {
 		w.print("ready")
 		w.count(100)

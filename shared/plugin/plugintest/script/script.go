@@ -63,6 +63,10 @@ const (
 	// variable [ValueVar], in upper-case hexadecimal digits, and otherwise "alone", and
 	// runs. For Linux only.
 	Reach Script = "reach"
+	// Listen listens on the port of 127.0.0.1 that is the value of the variable [ValueVar], says "ready" and
+	// runs. A moment later it accepts connections: it sends back what arrives, at once, and "end" after the
+	// end of that. It says "unable" if it finds neither perl nor the nc of busybox.
+	Listen Script = "listen"
 	// Missing stands for a command that does not exist.
 	Missing Script = "missing"
 )
@@ -80,6 +84,11 @@ const say = `say() { if [ -n "$` + SayVar + `" ]; then echo "$*" >"$` + SayVar +
 
 // forever runs until a signal comes: a shell handles its traps while it waits.
 const forever = `while :; do sleep 60 & wait $!; done`
+
+// listen is a program in Perl that listens, with a process for each connection.
+const listen = `socket(S, PF_INET, SOCK_STREAM, 0) && setsockopt(S, SOL_SOCKET, SO_REUSEADDR, 1) && ` +
+	`bind(S, sockaddr_in($ARGV[0], INADDR_LOOPBACK)) && listen(S, 8) or die $!; $SIG{CHLD} = "IGNORE"; ` +
+	`while (accept(C, S)) { if (fork) { close C; next } open STDIN, "<&C"; open STDOUT, ">&C"; close C; close S; exec @ARGV[1..$#ARGV] }`
 
 var shell = map[Script]string{
 	Sleep: say + `say ready; exec sleep 3600`,
@@ -106,6 +115,10 @@ var shell = map[Script]string{
 	Touch: say + `if [ -e "$` + ValueVar + `" ]; then say seen; elif (: >"$` + ValueVar + `") 2>/dev/null; then say written; ` +
 		`else say refused; fi; exec sleep 3600`,
 	Reach: say + `if grep -q ":$` + ValueVar + ` 00000000:0000 0A" /proc/net/tcp; then say reached; else say alone; fi; exec sleep 3600`,
+	Listen: say + `set -- "$` + ValueVar + `" sh -c 'cat; printf end'; ` +
+		`if command -v perl >/dev/null; then say ready; exec perl -MSocket -e '` + listen + `' "$@"; fi; ` +
+		`if nc --help 2>&1 | grep -q BusyBox; then say ready; port=$1; shift; exec nc -ll -p "$port" 127.0.0.1 -e "$@"; fi; ` +
+		`say unable; exec sleep 3600`,
 	// The child in its own session says the pids: it is in that session then. macOS has no
 	// setsid, and no such child.
 	Tree: say + `sleep 3600 & a=$!; c=$(sleep 3600 >/dev/null 2>&1 & echo $!); ` +

@@ -86,6 +86,7 @@ func TestCreateKeeps(t *testing.T) {
 	f.must(os.Mkdir(f.at("app/closed"), 0o700))
 	f.write("app/closed/in", "in\n")
 	f.must(os.Chmod(f.at("app/closed"), 0o500))
+	t.Cleanup(func() { _ = os.Chmod(f.at("app/closed"), 0o700) }) // or it stays
 	f.must(unix.Mkfifo(f.at("app/pipe"), 0o600))
 	hasAttributes := unix.Setxattr(f.at("app/text"), "user.note", []byte("mine"), 0) == nil
 	for _, name := range []string{"app/text", "app/sub/deep", "app/sub", "app"} {
@@ -369,6 +370,29 @@ func TestLastLook(t *testing.T) {
 	f.must(os.Rename(ref.Path, filepath.Join(stateDir(ref.Path, ref.ID), checkedDir)))
 	if res, err := f.Remove(t.Context(), ref, swarm.RemoveOptions{}); err != nil || res.Kept == nil || f.read("app-copies/w/late") != "late\n" {
 		t.Errorf("Remove after an interruption: %+v, %v", res, err)
+	}
+}
+
+// TestClosedTop: a copy whose own directory can't be written to can be removed.
+func TestClosedTop(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("nothing is closed for root")
+	}
+	f := newFixture(t)
+	f.must(os.Chmod(f.base, 0o500))
+	defer func() { _ = os.Chmod(f.base, 0o700) }() // or its directory stays
+	ref := f.create(nil)
+	f.beforeLook = func() { f.must(os.WriteFile(filepath.Join(ref.Path, "sub/late"), nil, 0o600)) }
+	if res, err := f.Remove(t.Context(), ref, swarm.RemoveOptions{Force: true}); err != nil || res.Kept == nil {
+		t.Errorf("a copy that changes: %+v, %v", res, err)
+	}
+	f.beforeLook = nil
+	if info, err := os.Stat(ref.Path); err != nil || info.Mode().Perm() != 0o500 {
+		t.Errorf("it has its path again: %v, %v", info, err)
+	}
+	if res, err := f.Remove(t.Context(), ref, swarm.RemoveOptions{Force: true}); err != nil || res.Kept != nil || exists(ref.Path) {
+		t.Errorf("%+v, %v", res, err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,7 +19,6 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/config/pluginlock"
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
@@ -180,9 +178,13 @@ func readLock(path string) (text []byte, plugins []string, err error) {
 		}
 		line := fmt.Sprintf("plugin %s %s", p.Name, p.Version)
 		if b := p.Build(runtime.GOOS, runtime.GOARCH); b != nil {
-			line += fmt.Sprintf(" from %s, sha256 %s", cmp.Or(p.Origin, b.Source), b.SHA256)
+			line += " from "
+			if p.Origin != "" {
+				line += p.Origin + ", " // where upgrades will come from
+			}
+			line += fmt.Sprintf("%s, sha256 %s", b.Source, b.SHA256)
 		}
-		plugins = append(plugins, safetext.Line(line))
+		plugins = append(plugins, line)
 	}
 	return text, plugins, nil
 }

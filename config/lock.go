@@ -12,8 +12,8 @@ import (
 var ErrUntrustedLock = errors.New("which names programs to run, is not trusted as it is now: " + adviceTrust)
 
 // ApplyLock reads the lock of a trusted project, and makes its versions those of plugins whose version no
-// file picks. Whoever can change the lock can choose programs, so it has to be trusted like the project's
-// file: trusted is that of [Options]. Errors: [ErrUntrustedLock].
+// file picks. A worker or a pull that changes the lock would choose programs, so it has to be trusted like the
+// project's file: trusted is that of [Options]. Errors: [ErrUntrustedLock].
 func (l *Loaded) ApplyLock(trusted func(path string, content []byte) bool) error {
 	if l.trusted == "" {
 		return nil

@@ -1,22 +1,35 @@
 package config
 
 import (
+	"errors"
 	"maps"
 	"path/filepath"
 
 	"github.com/swarmhost/swarm/config/pluginlock"
 )
 
+// ErrUntrustedLock says that the user does not trust the lock as it is now.
+var ErrUntrustedLock = errors.New("which names programs to run, is not trusted as it is now: " + adviceTrust)
+
 // ApplyLock reads the lock of a trusted project, and makes its versions those of plugins whose version no
-// file picks.
-func (l *Loaded) ApplyLock() error {
+// file picks. A worker or a pull that changes the lock would choose programs, so it has to be trusted like the
+// project's file: trusted is that of [Options]. Errors: [ErrUntrustedLock].
+func (l *Loaded) ApplyLock(trusted func(path string, content []byte) bool) error {
 	if l.trusted == "" {
 		return nil
 	}
-	var err error
-	if l.lock, err = pluginlock.Read(l.trusted); err != nil || l.lock == nil {
+	text, err := pluginlock.ReadText(l.trusted)
+	if text == nil || err != nil {
 		return err
 	}
+	lock, err := pluginlock.Parse(text)
+	if err != nil {
+		return err
+	}
+	if !trusted(pluginlock.Path(l.trusted), text) {
+		return ErrUntrustedLock
+	}
+	l.lock = lock
 	for _, locked := range l.lock.Plugins {
 		p := l.Config.Plugins[locked.Name]
 		if !validPlugin(locked.Name) || locked.Version == "" || p.Version != "" || p.Command != nil {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +39,7 @@ func TestLockPicksVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := l.Config.Plugins["queue"].Version
-		if err := l.ApplyLock(); err != nil {
+		if err := l.ApplyLock(func(string, []byte) bool { return true }); err != nil {
 			t.Fatal(err)
 		}
 		if got := l.Config.Plugins["queue"].Version; got != tt.want || (l.Lock() != nil) != tt.trusted {
@@ -55,6 +56,50 @@ func TestLockPicksVersions(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", tt.text, diff)
 		}
+	}
+}
+
+// TestLockNeedsTrust of its own: a worker, or a pull, may have changed it alone, and with it which programs run.
+func TestLockNeedsTrust(t *testing.T) {
+	t.Parallel()
+	store := Trust{Path: filepath.Join(t.TempDir(), "trusted")}
+	text := []byte("[workers.w]\ncommand = [\"x\"]\n")
+	project := write(t, ProjectFile, string(text))
+	lock := &pluginlock.Lock{Format: 1, Plugins: []pluginlock.Plugin{{Name: "process", Version: "6.6.6"}}}
+	path, err := lock.Write(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := func() (string, error) {
+		l, err := Load(Options{Project: project, Trusted: store.Has})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = l.ApplyLock(store.Has)
+		return l.Config.Plugins["process"].Version, err
+	}
+	if err := store.Add(project, text, nil); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := version(); v != "" || !errors.Is(err, ErrUntrustedLock) {
+		t.Errorf("before it is trusted: %q, %v", v, err)
+	}
+	if err := store.Add(path, content, nil); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := version(); v != "6.6.6" || err != nil {
+		t.Errorf("trusted: %q, %v", v, err)
+	}
+	lock.Plugins[0].Version = "6.6.7"
+	if _, err := lock.Write(project); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := version(); v != "" || !errors.Is(err, ErrUntrustedLock) {
+		t.Errorf("after a change: %q, %v", v, err)
 	}
 }
 

@@ -72,14 +72,24 @@ func Path(project string) string { return filepath.Join(filepath.Dir(project), F
 
 // Read reads the file next to a project's file; nil if there is none.
 func Read(project string) (*Lock, error) {
-	path := Path(project)
-	text, err := safefile.ReadForeign(path, maxSize)
+	text, err := ReadText(project)
+	if text == nil || err != nil {
+		return nil, err
+	}
+	return Parse(text)
+}
+
+// ReadText returns the content of the file next to a project's file; nil if there is none.
+func ReadText(project string) ([]byte, error) {
+	text, err := safefile.ReadForeign(Path(project), maxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
+	return append([]byte{}, text...), err
+}
+
+// Parse reads the content of a [FileName].
+func Parse(text []byte) (*Lock, error) {
 	l := &Lock{}
 	if _, err := toml.Decode(string(text), l); err != nil {
 		return nil, fmt.Errorf("%w; 'swarm plugin lock' writes the file again", err)
@@ -90,16 +100,23 @@ func Read(project string) (*Lock, error) {
 	return l, nil
 }
 
-// Write writes the file next to a project's file, and returns its path.
-func (l *Lock) Write(project string) (path string, err error) {
-	path = Path(project)
+// Text returns the content of the file.
+func (l *Lock) Text() ([]byte, error) {
 	b := bytes.NewBufferString(header)
 	e := toml.NewEncoder(b)
 	e.Indent = ""
-	if err := e.Encode(l); err != nil {
+	err := e.Encode(l)
+	return b.Bytes(), err
+}
+
+// Write writes the file next to a project's file, and returns its path.
+func (l *Lock) Write(project string) (path string, err error) {
+	path = Path(project)
+	text, err := l.Text()
+	if err != nil {
 		return "", err
 	}
-	return path, safefile.Replace(path, b.Bytes(), 0o644)
+	return path, safefile.Replace(path, text, 0o644)
 }
 
 // Plugin returns the entry of a plugin, or nil. A nil lock has none.

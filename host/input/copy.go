@@ -39,6 +39,10 @@ func (s *Sender) CopyOut(ctx context.Context, name, from, to string) (archive.Re
 	case err == nil:
 	case !errors.Is(err, fs.ErrNotExist):
 		return archive.Result{}, err
+	case as == "." || as == "..":
+		// Without the part that is missing, or in an empty text, it would be a directory that exists: its
+		// files would be replaced.
+		return archive.Result{}, worker.Invalid("cannot copy to '%s': there is no such directory", to)
 	case strings.HasSuffix(to, "/"):
 		as += "/"
 	}
@@ -60,6 +64,9 @@ func (s *Sender) CopyOut(ctx context.Context, name, from, to string) (archive.Re
 //
 // A file can end a worker, or make it do anything, so the right to end it is needed.
 func (s *Sender) CopyIn(ctx context.Context, name, from, to string) (archive.Result, error) {
+	if from == "" { // not the working directory, as in an empty path elsewhere
+		return archive.Result{}, worker.Invalid("cannot copy '': there is no such file")
+	}
 	dir, base := archive.Split(filepath.ToSlash(from))
 	root, err := os.OpenRoot(dir)
 	var info fs.FileInfo
@@ -72,7 +79,7 @@ func (s *Sender) CopyIn(ctx context.Context, name, from, to string) (archive.Res
 	}
 	into, as := to, base
 	if _, isDir := s.look(ctx, name, strings.TrimSuffix(to, "/")+"/."); !isDir {
-		if !info.IsDir() && strings.HasSuffix(to, "/") {
+		if archive.Base(to) == "." || !info.IsDir() && strings.HasSuffix(to, "/") {
 			return archive.Result{}, worker.Invalid("cannot copy to %s:%s: there is no such directory", name, to)
 		}
 		if info.IsDir() {

@@ -78,6 +78,11 @@ func TestCopyPlaces(t *testing.T) {
 		{"d/.", "new/", []string{"new/a", "new/sub/b", "there/x"}},
 		{"d", "there/x", nil},
 		{"none", "new", nil},
+		// Without the missing part these are directories that exist.
+		{"f", "new/.", nil},
+		{"d", "new/.", nil},
+		{"d/.", "new/./", nil},
+		{"d/.", "new/..", nil},
 	} {
 		t.Run(c.from+" to "+c.to, func(t *testing.T) {
 			here := t.TempDir()
@@ -105,6 +110,23 @@ func TestCopyPlaces(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCopyWithoutAPath: an empty text, such as that of a variable that is not set, is not the working directory.
+func TestCopyWithoutAPath(t *testing.T) {
+	_, s, dir := senderOf(t)
+	put(t, dir, "d/a")
+	here, far := t.TempDir(), t.TempDir()
+	put(t, here, "x")
+	t.Chdir(here)
+	if _, err := s.CopyOut(t.Context(), "w", "d", ""); err == nil {
+		t.Error("copied to an empty path")
+	}
+	has(t, here, "x")
+	if _, err := s.CopyIn(t.Context(), "w", "", far); err == nil {
+		t.Error("copied an empty path")
+	}
+	has(t, far)
 }
 
 func TestCopyStreams(t *testing.T) {

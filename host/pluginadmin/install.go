@@ -88,7 +88,7 @@ func (a *Admin) installBuild(ctx context.Context, b *source.Build, r InstallRequ
 		}
 	}
 	b.SignedBy = proof.SignedBy.String()
-	return a.install(ctx, install.Request{Path: path, SHA256: proof.SHA256, Force: r.Force, Provenance: b.Provenance})
+	return a.install(ctx, install.Request{Path: path, SHA256: proof.SHA256, Version: b.Version, Force: r.Force, Provenance: b.Provenance})
 }
 
 // install installs a file of this machine.

@@ -31,6 +31,7 @@ func (a *Admin) InstallLocked(ctx context.Context, l Locked) (Installed, error) 
 	if b.Name != l.Name || b.Version != "" && b.Version != l.Version {
 		return Installed{}, fmt.Errorf("%s is the plugin '%s' %s, the lock names '%s' %s", b.Source, b.Name, b.Version, l.Name, l.Version)
 	}
+	b.Version = l.Version // the file of an address may not say it
 	return a.installBuild(ctx, b, InstallRequest{SHA256: l.SHA256})
 }
 

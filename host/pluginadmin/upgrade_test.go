@@ -144,3 +144,32 @@ func TestUpgradeAndPrune(t *testing.T) {
 		}
 	}
 }
+
+// TestOldProgramAsNew: an index that gives a program alone can't pass an older one off as a newer version.
+func TestOldProgramAsNew(t *testing.T) {
+	t.Parallel()
+	r := hosttest.New(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := []byte("#!/bin/sh\n# 1.0.0\n")
+	text, err := json.Marshal(index.Index{Format: 1, Plugins: []index.Plugin{{Name: "queue", Kind: "backend", Versions: []index.Version{{
+		Version: "2.0.0", Files: []index.Build{{OS: "all", Arch: "all", URL: "swarm-plugin-queue", SHA256: fmt.Sprintf("%x", sha256.Sum256(content))}},
+	}}}}})
+	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "swarm-plugin-queue"), content, 0o600), os.WriteFile(filepath.Join(dir, index.File), text, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := r.Plugins()
+	if _, err := a.Sources.Indexes.Add(t.Context(), "acme", dir); err != nil {
+		t.Fatal(err)
+	}
+	queue(t, r, "1.0.0")
+	if got, err := a.Install(t.Context(), pluginadmin.InstallRequest{Source: "queue"}); err == nil {
+		t.Errorf("installed %+v", got)
+	}
+	if got := a.Catalog.Versions("queue"); got != nil {
+		t.Errorf("installed: %v", got)
+	}
+}

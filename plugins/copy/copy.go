@@ -145,8 +145,8 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 	}
 	defer unlock()
 	m, err := load(stateDir(s.path, spec.ID))
-	if errors.Is(err, fs.ErrNotExist) {
-		return swarm.WorkspaceRef{}, errors.Join(none, w.discard(stateDir(s.path, spec.ID)))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && exists(filepath.Join(stateDir(s.path, spec.ID), newDir)) {
+		return swarm.WorkspaceRef{}, errors.Join(none, w.abandon(s.path, stateDir(s.path, spec.ID)))
 	}
 	if err != nil {
 		return swarm.WorkspaceRef{}, err

@@ -1,11 +1,13 @@
 package copy
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,6 +86,7 @@ func TestCreateKeeps(t *testing.T) {
 	f.must(os.Mkdir(f.at("app/closed"), 0o700))
 	f.write("app/closed/in", "in\n")
 	f.must(os.Chmod(f.at("app/closed"), 0o500))
+	t.Cleanup(func() { _ = os.Chmod(f.at("app/closed"), 0o700) }) // or it stays
 	f.must(unix.Mkfifo(f.at("app/pipe"), 0o600))
 	hasAttributes := unix.Setxattr(f.at("app/text"), "user.note", []byte("mine"), 0) == nil
 	for _, name := range []string{"app/text", "app/sub/deep", "app/sub", "app"} {
@@ -132,6 +135,59 @@ func TestCreateKeeps(t *testing.T) {
 	}
 	if exists(f.at("app-copies")) {
 		t.Error("an undone Create left a directory")
+	}
+}
+
+// TestInterruptedCreate leaves nothing that looks like a copy, and its name can be used again.
+func TestInterruptedCreate(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	spec := swarm.WorkspaceSpec{ID: "id", Name: "w", Base: f.base}
+	calls := 0
+	f.clone = func(to, from *os.File) error {
+		if calls++; calls == 3 {
+			runtime.Goexit() // as if the plugin were killed: no error is handled
+		}
+		return copyContent(to, from)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, err := f.Create(t.Context(), spec)
+		t.Errorf("it was not interrupted: %v", err)
+	}()
+	<-ended
+	f.clone = copyContent
+	if left, err := os.ReadDir(f.at("app-copies/w")); err != nil || len(left) > 0 {
+		t.Errorf("at the path of the copy: %v, %v", left, err)
+	}
+	if _, err := f.FindWorkspace(t.Context(), spec); !errors.Is(err, swarm.ErrNotFound) {
+		t.Errorf("FindWorkspace: %v", err)
+	}
+	if exists(f.at("app-copies/w")) || exists(f.at("app-copies/.swarm-copies")) {
+		t.Error("its files are left")
+	}
+	ref := f.create(nil)
+	if res, err := f.Remove(t.Context(), ref, swarm.RemoveOptions{}); err != nil || res.Kept != nil {
+		t.Errorf("Remove: %+v, %v", res, err)
+	}
+}
+
+// TestFailedCreate does not remove what others have put at its path.
+func TestFailedCreate(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	f.clone = func(to, from *os.File) error {
+		f.write("app-copies/w/mine", "mine\n")
+		cancel()
+		return copyContent(to, from)
+	}
+	if ref, err := f.Create(ctx, swarm.WorkspaceSpec{ID: "id", Name: "w", Base: f.base}); err == nil {
+		t.Errorf("%+v", ref)
+	}
+	if f.read("app-copies/w/mine") != "mine\n" || exists(f.at("app-copies/.swarm-copies")) {
+		t.Error("another one's file is gone, or ours are left")
 	}
 }
 
@@ -314,6 +370,29 @@ func TestLastLook(t *testing.T) {
 	f.must(os.Rename(ref.Path, filepath.Join(stateDir(ref.Path, ref.ID), checkedDir)))
 	if res, err := f.Remove(t.Context(), ref, swarm.RemoveOptions{}); err != nil || res.Kept == nil || f.read("app-copies/w/late") != "late\n" {
 		t.Errorf("Remove after an interruption: %+v, %v", res, err)
+	}
+}
+
+// TestClosedTop: a copy whose own directory can't be written to can be removed.
+func TestClosedTop(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("nothing is closed for root")
+	}
+	f := newFixture(t)
+	f.must(os.Chmod(f.base, 0o500))
+	defer func() { _ = os.Chmod(f.base, 0o700) }() // or its directory stays
+	ref := f.create(nil)
+	f.beforeLook = func() { f.must(os.WriteFile(filepath.Join(ref.Path, "sub/late"), nil, 0o600)) }
+	if res, err := f.Remove(t.Context(), ref, swarm.RemoveOptions{Force: true}); err != nil || res.Kept == nil {
+		t.Errorf("a copy that changes: %+v, %v", res, err)
+	}
+	f.beforeLook = nil
+	if info, err := os.Stat(ref.Path); err != nil || info.Mode().Perm() != 0o500 {
+		t.Errorf("it has its path again: %v, %v", info, err)
+	}
+	if res, err := f.Remove(t.Context(), ref, swarm.RemoveOptions{Force: true}); err != nil || res.Kept != nil || exists(ref.Path) {
+		t.Errorf("%+v, %v", res, err)
 	}
 }
 

@@ -73,7 +73,8 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 		return swarm.WorkspaceRef{}, err
 	}
 	defer unlock()
-	// It is the only copy of this id, and no other Create makes this directory.
+	// It is the only copy of this id, and no other Create makes this directory. It stays empty until the copy is
+	// complete: nothing has to be known of it to remove what an interrupted call left.
 	if err := os.Mkdir(s.path, 0o700); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			err = s.free()
@@ -82,9 +83,16 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 	}
 	m := &made{ID: spec.ID, Name: spec.Name, Path: s.path, Base: s.base, Above: above, Exclude: s.options.Exclude}
 	if err := w.fill(ctx, s, m, dir); err != nil {
-		return swarm.WorkspaceRef{}, errors.Join(err, removeTree(s.path), w.discard(dir))
+		_ = unix.Rmdir(s.path) // it holds nothing, unless another process has put something there
+		return swarm.WorkspaceRef{}, errors.Join(err, w.discard(dir))
 	}
 	return m.ref(), nil
+}
+
+// abandon removes what an interrupted Create left.
+func (w *Workspace) abandon(path, dir string) error {
+	_ = unix.Rmdir(path) // it is empty, or not ours
+	return w.discard(dir)
 }
 
 // makeParents makes the directories above a copy, and that of its state. undo removes those that are
@@ -114,15 +122,18 @@ func makeParents(s source, dir string) (above int, undo func(), err error) {
 	return above, undo, nil
 }
 
-// fill copies the base into the new directory and notes what was made.
+// fill copies the base, notes what was made, and gives the copy its path, at which an empty directory is.
 func (w *Workspace) fill(ctx context.Context, s source, m *made, dir string) (err error) {
 	from, err := os.OpenRoot(s.base)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	c := &copier{from: from, toPath: s.path, clone: w.clone}
-	if c.to, err = os.OpenRoot(s.path); err != nil {
+	c := &copier{from: from, toPath: filepath.Join(dir, newDir), clone: w.clone}
+	if err := os.Mkdir(c.toPath, 0o700); err != nil {
+		return err
+	}
+	if c.to, err = os.OpenRoot(c.toPath); err != nil {
 		return err
 	}
 	defer c.to.Close()
@@ -154,15 +165,23 @@ func (w *Workspace) fill(ctx context.Context, s source, m *made, dir string) (er
 	if m.Entries, err = c.all(ctx, entries); err != nil {
 		return err
 	}
-	if err := c.settleTop(); err != nil {
-		return err
-	}
 	top, err := statOf(c.to, ".")
 	if err != nil {
 		return err
 	}
 	m.Device, m.Inode, m.Time = top.Device, top.Inode, time.Now()
-	return m.store(dir)
+	if err := m.store(dir); err != nil {
+		return err
+	}
+	// It takes the place of an empty directory alone, which os.Rename refuses. Its mode comes after this: a
+	// directory that moves has to be writable.
+	if err := unix.Rename(c.toPath, s.path); err != nil {
+		return &os.LinkError{Op: "rename", Old: c.toPath, New: s.path, Err: err}
+	}
+	if err := c.settleTop(); err != nil {
+		w.log.Warn("the copy does not have the owner, mode and times of its directory", "copy", s.path, "error", err)
+	}
+	return nil
 }
 
 // settleTop gives the copy itself the mode and the times of the base.

@@ -126,7 +126,25 @@ func (w *Workspace) resume(ref swarm.WorkspaceRef, dir string) error {
 	if !exists(checked) || exists(ref.Path) {
 		return nil
 	}
-	return os.Rename(checked, ref.Path)
+	return move(checked, ref.Path)
+}
+
+// move gives a copy another path. A directory that gets another parent has to be writable for its owner, which the
+// base, or the worker, may have taken away.
+func move(from, to string) error {
+	err := os.Rename(from, to)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	info, lerr := os.Lstat(from)
+	if lerr != nil || !info.IsDir() || os.Chmod(from, 0o700) != nil {
+		return err
+	}
+	at := to
+	if err = os.Rename(from, to); err != nil {
+		at = from
+	}
+	return errors.Join(err, os.Chmod(at, info.Mode()))
 }
 
 func exists(path string) bool {
@@ -175,7 +193,7 @@ func (w *Workspace) removeTree(ctx context.Context, t *tree, o swarm.RemoveOptio
 // has changed meanwhile, it gets its path back.
 func (t *tree) lastLook(ctx context.Context, saved []change) (*swarm.Kept, error) {
 	checked := filepath.Join(t.dir, checkedDir)
-	if err := os.Rename(t.Path, checked); err != nil {
+	if err := move(t.Path, checked); err != nil {
 		return nil, err
 	}
 	kept, now, err := t.examine(ctx, checked, swarm.RemoveOptions{Force: true})
@@ -188,5 +206,5 @@ func (t *tree) lastLook(ctx context.Context, saved []change) (*swarm.Kept, error
 	if err == nil && kept == nil {
 		kept = &swarm.Kept{Reason: "it changed while it was looked at", Forceable: true}
 	}
-	return kept, errors.Join(err, os.Rename(checked, t.Path))
+	return kept, errors.Join(err, move(checked, t.Path))
 }

@@ -30,6 +30,8 @@ const (
 const (
 	madeFile     = "made"
 	originalsDir = "original"
+	// newDir is a copy that is being made.
+	newDir = "new"
 	// checkedDir is a copy that is looked at a last time, removedDir one that is being removed.
 	checkedDir = "checked"
 	removedDir = "removed"

@@ -70,7 +70,7 @@ func (s Setup) Load(backend string) (*config.Loaded, error) {
 	if err != nil && !errors.As(err, &problems) {
 		return nil, err
 	}
-	if err := loaded.ApplyLock(); err != nil {
+	if err := loaded.ApplyLock(TrustStore(dir).Has); err != nil {
 		problems = append(problems, config.Problem{At: config.Position{File: pluginlock.Path(loaded.TrustedProject())}, Text: Message(err)})
 	}
 	if backend == "" {

@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -199,6 +201,55 @@ func TestGit(t *testing.T) {
 		t.Errorf("gone: %v", err)
 	}
 	checkFile(t, s, a, "two")
+}
+
+// TestInterruptedGit ends in its own way: a git that is killed leaves locks in its repository.
+func TestInterruptedGit(t *testing.T) {
+	bin, s := t.TempDir(), newStore(t)
+	began, ended := filepath.Join(bin, "began"), filepath.Join(bin, "ended")
+	write(t, filepath.Join(bin, "git"), fmt.Sprintf("#!/bin/sh\ntrap 'echo > %q; exit 1' TERM\necho > %q\nwhile :; do sleep 0.1; done\n", ended, began))
+	if err := os.Chmod(filepath.Join(bin, "git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	result := make(chan error, 1)
+	go func() {
+		_, err := s.Add(ctx, "acme", "https://example.com/plugins.git")
+		result <- err
+	}()
+	for {
+		if _, err := os.Stat(began); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	// Others do not find an index that is not there yet.
+	if names := s.Names(); names != nil {
+		t.Errorf("while it is added: %v", names)
+	}
+	cancel()
+	if err := <-result; err == nil {
+		t.Error("it was added")
+	}
+	if _, err := os.Stat(ended); err != nil {
+		t.Error("git was killed")
+	}
+}
+
+// TestInterruptedAdd can be done again.
+func TestInterruptedAdd(t *testing.T) {
+	t.Parallel()
+	s, dir := newStore(t), t.TempDir()
+	write(t, filepath.Join(dir, index.File), text("queue", "x"))
+	write(t, filepath.Join(s.Dir, index.Folder, "acme", index.File), text("queue", "x"))
+	if names := s.Names(); names != nil {
+		t.Errorf("without a record: %v", names)
+	}
+	if a, err := s.Add(t.Context(), "acme", dir); err != nil || a.Plugins[0].Name != "queue" {
+		t.Errorf("%+v, %v", a, err)
+	}
 }
 
 func TestAddRefuses(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
@@ -22,6 +23,9 @@ import (
 
 // gitLimit is how long git may take to fetch an index.
 const gitLimit = 5 * time.Minute
+
+// gitEndLimit is how long git may take to end after it was asked to.
+const gitEndLimit = 5 * time.Second
 
 // resolve checks an address, and makes the path of a directory absolute.
 func resolve(address string) (string, error) {
@@ -198,6 +202,9 @@ func (s Store) git(ctx context.Context, out io.Writer, args ...string) error {
 		protocols = "http"
 	}
 	cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL="+protocols, "LC_ALL=C")
+	// A git that is killed leaves the locks of its repository, which would refuse each later update.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = gitEndLimit
 	var complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = out, &complaint
 	err = cmd.Run()

@@ -77,12 +77,16 @@ func (e *NotFoundError) Error() string {
 func (s Store) folder() string          { return filepath.Join(s.Dir, Folder) }
 func (s Store) path(name string) string { return filepath.Join(s.folder(), name) }
 
-// Names returns the names of all indexes, sorted.
+// Names returns the names of all indexes, sorted. One that is being added, or whose addition was interrupted, is
+// not among them: its record is written last.
 func (s Store) Names() []string {
 	entries, _ := safefile.ReadDir(s.folder()) // it does not exist before the first index
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() && catalog.ValidName(e.Name()) {
+		if !catalog.ValidName(e.Name()) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(s.path(e.Name()), recordFile)); err == nil {
 			names = append(names, e.Name())
 		}
 	}

@@ -31,6 +31,8 @@ type Request struct {
 	// SHA256 is the required hash, in hex; if it is empty, that of a [SumsFile] next to it,
 	// if there is one.
 	SHA256 string
+	// Version is the version that the plugin must report; empty: that of an archive, or any.
+	Version string
 	// Force says to replace an installed plugin of that version.
 	Force bool
 	// Provenance is where the file was downloaded from; empty: Path is its source.
@@ -88,6 +90,9 @@ func Install(ctx context.Context, r Request) (_ *Result, err error) {
 	result := &Result{Installed: &catalog.Installed{Manifest: *m, Dir: f.dir(m.Name, m.Version)}}
 	switch same, err := compare(r.Dir, m); {
 	case errors.Is(err, fs.ErrNotExist):
+		if err := result.checkFree(); err != nil && !r.Force {
+			return nil, err
+		}
 	case err == nil && same && len(Verify(result.Installed)) == 0:
 		result.Already = true
 		return result, nil
@@ -137,6 +142,9 @@ func prepare(ctx context.Context, r Request, src source, staging string) (*catal
 	about, err := r.Ask(ctx, catalog.Entry{Name: src.name, Command: []string{program}})
 	if err != nil {
 		return nil, "", err
+	}
+	if src.version == "" {
+		src.version = catalog.CleanVersion(r.Version)
 	}
 	return m, tree, take(m, src, about)
 }
@@ -212,7 +220,7 @@ func take(m *catalog.Manifest, src source, about About) error {
 		return mismatch(fmt.Sprintf("the name %q", src.name), about.Name)
 	case about.Kind == "":
 		return mismatch("the kind backend, workspace, tools or notifier", "a kind that this swarm does not know")
-	case src.archive && version != src.version:
+	case src.version != "" && version != src.version:
 		return mismatch(fmt.Sprintf("the version %q", src.version), about.Version)
 	case !catalog.ValidVersion(version):
 		return mismatch(`a version such as "1.2.0"`, about.Version)
@@ -233,6 +241,18 @@ func compare(state string, m *catalog.Manifest) (same bool, err error) {
 		return false, err
 	}
 	return slices.Equal(there.Files, m.Files), nil
+}
+
+// checkFree refuses to put a version in the place of files that no installation made: they would be lost.
+func (r *Result) checkFree() error {
+	entries, err := os.ReadDir(r.Dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s holds files that no installation made: move them away, or replace them with --force", r.Dir)
 }
 
 // Verify reads all files of an installed plugin and returns a line for each difference from

@@ -265,8 +265,51 @@ func TestInstallAgain(t *testing.T) {
 	if err := os.Remove(filepath.Join(i.Dir, catalog.ManifestFile)); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := w.install(path); err == nil {
+		t.Error("over a damaged one")
+	}
 	if _, err := w.request(Request{Path: path, Force: true}); err != nil {
 		t.Errorf("over a damaged one, with force: %v", err)
+	}
+}
+
+// TestFilesInThePlace of a version, which a user has put there, are not replaced by it.
+func TestFilesInThePlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := w.write("swarm-plugin-queue", script)
+	dir := filepath.Join(w.state, catalog.Folder, "queue", "1.2.0")
+	notes := filepath.Join(dir, "notes")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(notes, []byte("mine"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := w.install(path); err == nil {
+		t.Errorf("%+v", r)
+	}
+	if got := readFile(t, notes); got != "mine" {
+		t.Errorf("%q", got)
+	}
+	if err := os.Remove(notes); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.install(path); err != nil {
+		t.Errorf("in the place of an empty directory: %v", err)
+	}
+}
+
+// TestRequiredVersion: a program alone may be an older one under the name of the newest, signed by the same key.
+func TestRequiredVersion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := w.write("swarm-plugin-queue", script)
+	if r, err := w.request(Request{Path: path, Version: "2.0.0"}); err == nil || !strings.Contains(err.Error(), `expected the version "2.0.0"`) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := w.installed(); got != nil {
+		t.Errorf("installed: %v", got)
+	}
+	if _, err := w.request(Request{Path: path, Version: "v1.2.0"}); err != nil {
+		t.Error(err)
 	}
 }
 

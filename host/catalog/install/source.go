@@ -33,7 +33,7 @@ type source struct {
 	path string
 	// name is the plugin's.
 	name string
-	// archive says that it is one; version is set then.
+	// archive says that it is one; version is set then. For others it may be the one that is required.
 	archive bool
 	version string
 }

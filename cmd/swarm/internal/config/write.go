@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -87,7 +88,8 @@ The settings that the file adds are shown, then the file is trusted with exactly
 contents shown; once it changes, it has to be trusted again. So do plugins that are
 programs of the project itself: the hashes of these are shown and remembered, and a
 program that was changed since does not run before it is trusted again. Other programs
-are not checked, unless the file gives their sha256.`,
+are not checked, unless the file gives their sha256. swarm.lock next to the file is trusted
+in the same way: what it names is shown.`,
 		Example: `  swarm config trust
   swarm config trust --revoke`,
 		Args: command.Arguments(0, 0, ""),
@@ -108,7 +110,7 @@ func runTrust(a *app.App, revoke bool) error {
 	}
 	store := setup.TrustStore(dir)
 	if revoke {
-		if err := store.Remove(path); err != nil {
+		if err := errors.Join(store.Remove(path), store.Remove(pluginlock.Path(path))); err != nil {
 			return err
 		}
 		a.Printf("not trusted any more: %s\n", path)
@@ -137,14 +139,54 @@ func runTrust(a *app.App, revoke bool) error {
 	for _, program := range slices.Sorted(maps.Keys(programs)) {
 		a.Printf("  program %s: sha256 %s\n", program, programs[program])
 	}
+	lock, locked, err := readLock(path)
+	if err != nil {
+		a.Warn(fmt.Sprintf("%s is not trusted: %s", pluginlock.Path(path), setup.Message(err)), "")
+	}
+	for _, p := range locked {
+		a.Printf("  locked %s\n", p)
+	}
 	if a.Out.Err != nil {
 		return a.Out.Err
+	}
+	if lock != nil {
+		if err := store.Add(pluginlock.Path(path), lock, nil); err != nil {
+			return err
+		}
 	}
 	if err := store.Add(path, content, programs); err != nil {
 		return err
 	}
 	a.Printf("trusted: %s\n", path)
 	return nil
+}
+
+// readLock returns the content of the lock next to a project's file, nil without a valid one, and a line for each
+// of its plugins that can be installed.
+func readLock(path string) (text []byte, plugins []string, err error) {
+	text, err = pluginlock.ReadText(path)
+	if text == nil || err != nil {
+		return nil, nil, err
+	}
+	lock, err := pluginlock.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range lock.Plugins {
+		if p.Version == "" {
+			continue
+		}
+		line := fmt.Sprintf("plugin %s %s", p.Name, p.Version)
+		if b := p.Build(runtime.GOOS, runtime.GOARCH); b != nil {
+			line += " from "
+			if p.Origin != "" {
+				line += p.Origin + ", " // where upgrades will come from
+			}
+			line += fmt.Sprintf("%s, sha256 %s", b.Source, b.SHA256)
+		}
+		plugins = append(plugins, line)
+	}
+	return text, plugins, nil
 }
 
 // projectPrograms returns the files of the project that its plugins run, with their hashes.

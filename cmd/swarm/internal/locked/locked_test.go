@@ -28,7 +28,7 @@ func project(t *testing.T) (a *app.App, dir string, load func() *config.Loaded) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.ApplyLock(); err != nil {
+		if err := l.ApplyLock(func(string, []byte) bool { return true }); err != nil {
 			t.Fatal(err)
 		}
 		return l

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -29,8 +30,9 @@ hash of the program is written. Entries of the same version for other kinds of m
 stay: run the command on each, and commit the file.
 
 Commands in the project then use these versions, and "swarm up" and "swarm plugin verify" report
-every difference. In a clone, "swarm config trust" comes first; then "swarm up" asks
-whether to install what is missing, and "swarm plugin install --locked" does it without a question.`,
+every difference. In a clone, "swarm config trust" comes first, and again once swarm.lock has
+changed; then "swarm up" asks whether to install what is missing, and "swarm plugin install
+--locked" does it without a question.`,
 		Example: `  swarm plugin lock
   swarm plugin lock --json`,
 		Args:              command.Arguments(0, 0, ""),
@@ -41,13 +43,21 @@ whether to install what is missing, and "swarm plugin install --locked" does it 
 	return cmd
 }
 
-// loadTrusted reads the files of a project that has to be trusted.
-func loadTrusted(a *app.App) (*config.Loaded, error) {
+// loadTrusted reads the files of a project that has to be trusted. With anyLock its lock may be damaged.
+func loadTrusted(a *app.App, anyLock bool) (*config.Loaded, error) {
 	path := setup.ProjectFile()
 	if path == "" {
 		return nil, fmt.Errorf("no %s here or in a directory above", config.ProjectFile)
 	}
 	loaded, err := a.Setup().Load(declared.BackendOfEach)
+	if problems, ok := errors.AsType[config.Problems](err); ok && anyLock {
+		problems = slices.DeleteFunc(problems, func(p config.Problem) bool {
+			return p.At.File == pluginlock.Path(path) && p.Text != config.ErrUntrustedLock.Error()
+		})
+		if err = problems; len(problems) == 0 {
+			err = nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +77,7 @@ type lockedJSON struct {
 }
 
 func runLock(a *app.App, json bool) error {
-	loaded, err := loadTrusted(a)
+	loaded, err := loadTrusted(a, true)
 	if err != nil {
 		return err
 	}
@@ -77,6 +87,9 @@ func runLock(a *app.App, json bool) error {
 	}
 	path, err := lock.Write(loaded.TrustedProject())
 	if err != nil {
+		return err
+	}
+	if err := trustLock(a, path, lock); err != nil {
 		return err
 	}
 	list := output.List(lock.Plugins, func(p pluginlock.Plugin) lockedJSON {
@@ -95,9 +108,22 @@ func runLock(a *app.App, json bool) error {
 	return nil
 }
 
+// trustLock trusts the lock that the user has made just now.
+func trustLock(a *app.App, path string, lock *pluginlock.Lock) error {
+	dir, err := a.StateDir()
+	if err != nil {
+		return err
+	}
+	text, err := lock.Text()
+	if err != nil {
+		return err
+	}
+	return setup.TrustStore(dir).Add(path, text, nil)
+}
+
 func runInstallLocked(ctx context.Context, a *app.App, json bool) error {
 	output.FinishWriting()
-	loaded, err := loadTrusted(a)
+	loaded, err := loadTrusted(a, false)
 	if err != nil {
 		return err
 	}

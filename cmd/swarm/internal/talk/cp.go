@@ -33,7 +33,7 @@ file replaces a file, and a directory is merged with one. Files keep their permi
 times, and belong to the user who copies, or in the worker to the worker's user.
 
 With - in the place of a path on this machine, swarm writes a tar stream to stdout, or reads one
-from stdin and makes its files in the directory PATH.
+from stdin and makes its files in the directory PATH. It writes none to a terminal.
 
 No symbolic link below the destination is followed: a worker can't have a file written
 somewhere else. A link in the source is copied as a link; one that leads out of what is
@@ -58,6 +58,9 @@ exists.`,
 				return &output.UsageError{Text: "expected a path in a worker, as NAME:PATH", Hint: "try 'swarm cp NAME:PATH DEST' or 'swarm cp SRC NAME:PATH'"}
 			case isFrom && args[1] == stream && asJSON:
 				return output.Usagef("--json can't be used with a tar stream on stdout")
+			case isFrom && args[1] == stream && a.OutWidth() > 0:
+				// The terminal would read what files of the worker hold as commands for itself.
+				return output.Usagef("cannot write a tar stream to a terminal; redirect it, or give it to a command such as 'tar t'")
 			}
 			return runCp(cmd.Context(), a, asJSON, func(ctx context.Context, h *host.Host) (archive.Result, string, error) {
 				s := h.Input()

@@ -15,11 +15,11 @@ import (
 
 const (
 	maxPackageFiles = 40
-	maxPackageLines = 4100
+	maxPackageLines = 4300
 	maxHostLines    = 3000
 	minFileLines    = 50
 	// maxLines is what docs/decisions/0078-size.md says.
-	maxLines = 151400
+	maxLines = 154200
 )
 
 // A source is a Go file or a page of the documentation that people write.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/moby/moby/api/types/container"
 
+	"github.com/swarmhost/swarm/plugins/container/network"
 	"github.com/swarmhost/swarm/shared/relay"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -74,7 +75,7 @@ func ForwardMain(args []string) int {
 // dial connects with a port of a container from inside its network, where a program may listen on a loopback
 // address, or, without the right to enter the network, at the addresses of the container.
 func dial(ctx context.Context, c container.InspectResponse, port int) (relay.Conn, error) {
-	conn, inside := dialInside(ctx, c.State.Pid, c.ID, port)
+	conn, inside := network.Dial(ctx, c.State.Pid, c.ID, port)
 	if inside == nil || errors.Is(inside, syscall.ECONNREFUSED) {
 		return conn, inside
 	}

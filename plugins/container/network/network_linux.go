@@ -1,4 +1,6 @@
-package container
+// Package network connects with ports in the networks of containers, also with those that only listen on
+// the loopback address there.
+package network
 
 import (
 	"context"
@@ -15,8 +17,10 @@ import (
 	"github.com/swarmhost/swarm/shared/relay"
 )
 
-// dialInside connects with a port of the loopback network of a container whose init has the pid.
-func dialInside(ctx context.Context, init int, container string, port int) (relay.Conn, error) {
+// Dial connects with a port of the loopback address in the network of a container whose init has the pid. It
+// does not return if another program has to do that. The error is [members.ErrNotHere] if the process is not
+// the container's.
+func Dial(ctx context.Context, init int, container string, port int) (relay.Conn, error) {
 	network, err := os.Open("/proc/" + strconv.Itoa(init) + "/ns/net")
 	if err != nil {
 		return nil, fmt.Errorf("open the network: %w", err)

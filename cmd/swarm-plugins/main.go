@@ -29,6 +29,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == ssh.ForwardVerb {
 		os.Exit(ssh.ForwardMain(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == ssh.StreamVerb {
+		os.Exit(ssh.StreamMain(os.Args[2:]))
+	}
 	if filepath.Base(os.Args[0]) == "swarm-shim" {
 		os.Exit(verbs.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}

@@ -142,6 +142,9 @@ func execute(programs, argument string) error {
 	if err != nil {
 		return err
 	}
+	if err := say(e.Mark); err != nil {
+		return err
+	}
 	// Without a terminal the server of ssh does not signal what it has started when the connection ends.
 	return become(p.Command, append(p.Env, rundir.EnvHangUp+"=1"), p.Unset)
 }
@@ -153,10 +156,22 @@ func copyFiles(programs, argument string) error {
 		return err
 	}
 	p, err := backend(programs, slog.New(slog.DiscardHandler)).Copy(context.Background(), c.Handle, c.Options)
+	if err == nil {
+		err = say(c.Mark)
+	}
 	if err != nil {
 		return err
 	}
 	return become(p.Command, p.Env, p.Unset)
+}
+
+// say writes the mark after which the output is that of a program.
+func say(mark string) error {
+	if mark == "" {
+		return nil
+	}
+	_, err := fmt.Println(mark)
+	return err
 }
 
 // forward connects with a port of a worker. argument is a [remote.ForwardRequest].

@@ -280,7 +280,8 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, o swarm.AttachOpti
 	return swarm.Attachment{Command: command, Unset: l.client.said().unsent, ReadOnly: o.ReadOnly}, nil
 }
 
-// Exec returns an ssh that runs a command in the worker, over there by the same program as here.
+// Exec returns an ssh that runs a command in the worker, over there by the same program as here. What it writes without a
+// terminal goes through the plugin's own program, since a login shell may write too.
 func (b *Backend) Exec(ctx context.Context, h swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
 	_, l, far, err := b.of(h)
 	if err != nil {
@@ -290,14 +291,17 @@ func (b *Backend) Exec(ctx context.Context, h swarm.Handle, o swarm.ExecOptions)
 	if err != nil {
 		return swarm.Program{}, err
 	}
-	args, err := l.shows(o.TTY, "exec", remote.Execution{Handle: far, Options: o})
+	if !o.TTY {
+		return l.through(StreamVerb, "exec", func(mark string) any { return remote.Execution{Handle: far, Options: o, Mark: mark} })
+	}
+	args, err := l.shows(true, "exec", remote.Execution{Handle: far, Options: o})
 	if err != nil {
 		return swarm.Program{}, err
 	}
 	return swarm.Program{Command: append([]string{l.client.config.Program}, args...), Unset: l.client.said().unsent}, nil
 }
 
-// Copy returns an ssh that copies files of the worker, over there by swarm-remote.
+// Copy returns the plugin itself, with an ssh that copies files of the worker, over there by swarm-remote.
 func (b *Backend) Copy(ctx context.Context, h swarm.Handle, o swarm.CopyOptions) (swarm.Program, error) {
 	_, l, far, err := b.of(h)
 	if err != nil {
@@ -307,11 +311,7 @@ func (b *Backend) Copy(ctx context.Context, h swarm.Handle, o swarm.CopyOptions)
 	if err != nil {
 		return swarm.Program{}, err
 	}
-	args, err := l.shows(false, "copy", remote.CopyRequest{Handle: far, Options: o})
-	if err != nil {
-		return swarm.Program{}, err
-	}
-	return swarm.Program{Command: append([]string{l.client.config.Program}, args...), Unset: l.client.said().unsent}, nil
+	return l.through(StreamVerb, "copy", func(mark string) any { return remote.CopyRequest{Handle: far, Options: o, Mark: mark} })
 }
 
 // shows returns the arguments of an ssh that shows what a command of swarm-remote shows, which takes a

@@ -3,12 +3,10 @@ package ssh
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"time"
 
@@ -36,22 +34,7 @@ func (b *Backend) Forward(ctx context.Context, h swarm.Handle, o swarm.ForwardOp
 	if err != nil {
 		return swarm.Program{}, err
 	}
-	own, err := os.Executable()
-	if err != nil {
-		return swarm.Program{}, err
-	}
-	// PATH may be a variable that the ssh must not have, since it would send it.
-	program, err := exec.LookPath(l.client.config.Program)
-	if err != nil {
-		return swarm.Program{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
-	}
-	mark := rand.Text()
-	args, err := l.shows(false, "forward", remote.ForwardRequest{Handle: far, Port: o.Port, Mark: mark})
-	if err != nil {
-		return swarm.Program{}, err
-	}
-	command := append([]string{own, ForwardVerb, mark, program}, args...)
-	return swarm.Program{Command: command, Unset: l.client.said().unsent}, nil
+	return l.through(ForwardVerb, "forward", func(mark string) any { return remote.ForwardRequest{Handle: far, Port: o.Port, Mark: mark} })
 }
 
 // ForwardMain connects the standard streams with what an ssh connects with, and returns the exit code. Its arguments
@@ -124,18 +107,13 @@ func newTunnel(mark string, command []string) (*tunnel, error) {
 		t.ended <- err
 	}()
 	_, _ = theirIn.Close(), theirOut.Close()
-	for {
-		line, err := t.out.ReadString('\n')
-		if strings.TrimSuffix(line, "\n") == mark {
-			return t, nil
+	if err := skipTo(t.out, mark); err != nil {
+		if ended := <-t.ended; ended != nil {
+			err = ended
 		}
-		if err != nil {
-			if ended := <-t.ended; ended != nil {
-				err = ended
-			}
-			return nil, err
-		}
+		return nil, err
 	}
+	return t, nil
 }
 
 func (t *tunnel) Read(p []byte) (int, error)  { return t.out.Read(p) }

@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == ssh.ForwardVerb { // as the program of the plugin in this process
 		os.Exit(ssh.ForwardMain(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == ssh.StreamVerb {
+		os.Exit(ssh.StreamMain(os.Args[2:]))
+	}
 	code := 1
 	defer func() { os.Exit(code) }()
 	dir, err := os.MkdirTemp("", "swarm-ssh-test")

@@ -101,7 +101,9 @@ type InputResult struct {
 	Pending bool
 }
 
-// Inputter gives input to workers.
+// Inputter gives input to workers. The host passes input on to each worker of a backend with [CapScreen] or without
+// [CapStdin], to one with the option [OptionTTY], and else only to one whose spec asked for a standard input: such a
+// worker without it reads nothing. An interrupt goes to each.
 type Inputter interface {
 	// Input gives in to the worker, whole and unchanged, and not mixed with other inputs.
 	// Input that can't arrive unchanged (a line of more than 4,095 bytes, the limit of a

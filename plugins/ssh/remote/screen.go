@@ -158,6 +158,8 @@ func (b *Backend) Attachment(ctx context.Context, to Attached, env []string) (sw
 type Execution struct {
 	Handle  swarm.Handle      `json:"handle"`
 	Options swarm.ExecOptions `json:"options"`
+	// Mark is written in a line of its own before the command runs: before it, a login shell may write. Empty: none.
+	Mark string `json:"mark,omitempty"`
 }
 
 // Exec returns the program that runs a command in a worker of this machine.
@@ -170,6 +172,8 @@ func (b *Backend) Exec(ctx context.Context, raw swarm.Handle, o swarm.ExecOption
 type CopyRequest struct {
 	Handle  swarm.Handle      `json:"handle"`
 	Options swarm.CopyOptions `json:"options"`
+	// Mark is as that of an [Execution].
+	Mark string `json:"mark,omitempty"`
 }
 
 // Copy returns the program that copies files of a worker of this machine: swarm-remote itself.

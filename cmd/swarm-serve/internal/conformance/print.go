@@ -106,7 +106,7 @@ func writeJSON(out io.Writer, e catalog.Entry, r plugintest.Report) error {
 		Local: r.Plugin.Local, Capabilities: []string{},
 		OK: r.Count(plugintest.OK), Failed: r.Count(plugintest.Failed), Skipped: r.Count(plugintest.Skipped),
 		NotRun: r.Count(plugintest.NotRun),
-		Cases: []resultJSON{},
+		Cases:  []resultJSON{},
 	}
 	if r.Plugin.Contract != 0 {
 		report.Contract = &r.Plugin.Contract

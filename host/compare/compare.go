@@ -41,7 +41,7 @@ func (w *Workspaces) Compare(ctx context.Context, name string, o swarm.DiffOptio
 	err = w.Plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
 		d, can := p.Workspace.(swarm.Differ)
 		if !can || !p.Has(swarm.CapDiff) {
-			return worker.Unsupported(e.Name, swarm.CapDiff, "")
+			return worker.UnsupportedByPlugin(e.Name, swarm.CapDiff)
 		}
 		diff, err = d.Diff(ctx, *rec.Workspace, o)
 		return err

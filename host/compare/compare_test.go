@@ -15,7 +15,8 @@ func TestDiff(t *testing.T) {
 	r := hosttest.New(t)
 	a := r.MustSpawn(t, "a", "one", hosttest.InWorkspace)
 	r.MustSpawn(t, "plain", "one")
-	if _, _, err := r.Workspaces().Compare(t.Context(), "a", swarm.DiffOptions{}); !errors.Is(err, swarm.ErrUnsupported) {
+	if _, _, err := r.Workspaces().Compare(t.Context(), "a", swarm.DiffOptions{}); !errors.Is(err, swarm.ErrUnsupported) ||
+		err.Error() != "cannot compare the workspace of 'a': plugin 'worktree' does not support diff" {
 		t.Errorf("a plugin without it: %v", err)
 	}
 	r.Announce("worktree", swarm.CapDiff)

@@ -36,7 +36,8 @@ var ErrAmbiguous = errors.New("ambiguous")
 
 // List returns all saved work, the oldest first: of the repositories of all workers, of
 // those from which work was ever saved, and of those that the directories in also are in.
-// A repository that can't be asked is named in warnings.
+// A repository that can't be asked is named in warnings, unless its plugin has no [swarm.Rescuer] and
+// has saved nothing.
 func (s *Rescues) List(ctx context.Context, also ...string) (works []swarm.SavedWork, warnings []string, err error) {
 	repos, err := s.repositories(ctx)
 	if err != nil {
@@ -47,12 +48,14 @@ func (s *Rescues) List(ctx context.Context, also ...string) (works []swarm.Saved
 		repos = append(repos, repository{Repository: statedir.Repository{Base: dir}})
 	}
 	lists, errs := s.search(ctx, repos)
+	noted := s.Dir.RescueBases()
 	for i, found := range lists {
 		switch err := errs[i]; {
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
 		case errors.Is(err, swarm.ErrInvalidSpec) && i >= known:
 			// The caller's directory need not be in a repository.
+		case errors.Is(err, swarm.ErrUnsupported) && !slices.Contains(noted, repos[i].Repository):
 		case err != nil:
 			warnings = append(warnings, fmt.Sprintf("cannot look for saved work in %s: %s", repos[i], worker.Wording(err)))
 		}
@@ -234,7 +237,8 @@ func (s *Rescues) ask(ctx context.Context, repo repository, req swarm.RescueRequ
 	err = s.Plugins.AskWorkspace(ctx, e, req.Action == swarm.RescueList, func(p *backend.Peer) error {
 		r, can := p.Workspace.(swarm.Rescuer)
 		if !can || !p.Has(swarm.CapRescue) {
-			return worker.Unsupported(e.Name, swarm.CapRescue, "")
+			return fmt.Errorf("%w: only the command that was printed when it saved work brings that back",
+				worker.UnsupportedByPlugin(e.Name, swarm.CapRescue))
 		}
 		works, err = r.Rescue(ctx, req)
 		return err

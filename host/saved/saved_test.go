@@ -108,6 +108,23 @@ func TestListWarns(t *testing.T) {
 	}
 }
 
+// TestListUnsupported: a plugin that can't list what it saves is named once it has saved something.
+func TestListUnsupported(t *testing.T) {
+	t.Parallel()
+	r := hosttest.New(t)
+	w := r.MustSpawn(t, "a", "one", hosttest.InWorkspace)
+	if works, warnings, err := r.Saved().List(t.Context(), t.TempDir()); err != nil || len(works) > 0 || len(warnings) > 0 {
+		t.Errorf("before work was saved: %v, %q, %v", refs(works), warnings, err)
+	}
+	if err := r.StateDir().NoteRescueBase(statedir.Repository{Base: w.Workspace.Base}); err != nil {
+		t.Fatal(err)
+	}
+	want := "cannot look for saved work in " + w.Workspace.Base + ": plugin 'worktree' does not support rescue: "
+	if _, warnings, err := r.Saved().List(t.Context()); err != nil || len(warnings) != 1 || !strings.HasPrefix(warnings[0], want) {
+		t.Errorf("after work was saved: %q, %v, want %q", warnings, err, want)
+	}
+}
+
 func TestFind(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)

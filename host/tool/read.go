@@ -126,7 +126,7 @@ func (r *inputCheck) object(s *jsonschema.Schema, path string, value any) (any, 
 
 func (r *inputCheck) unknown(s *jsonschema.Schema, path, name string) {
 	known := "known fields: " + strings.Join(s.PropertyOrder, ", ")
-	if near := nearestField(name, s.PropertyOrder); near != "" {
+	if near := nearest.Field(name, s.PropertyOrder); near != "" {
 		known = "did you mean " + near + "?"
 	}
 	r.problem(join(path, capped(name, 40)), "unknown field (%s)", known)
@@ -239,29 +239,4 @@ func (e *InputError) Error() string {
 
 func invalid(path, text string) error {
 	return &InputError{Problems: []Problem{{Path: path, Text: text}}}
-}
-
-// nearestField returns the field that is most like name, or "". Capitals, hyphens and
-// underscores don't count: shell_id here is shellId elsewhere.
-func nearestField(name string, fields []string) string {
-	folded := make([]string, len(fields))
-	for i, field := range fields {
-		folded[i] = fold(field)
-	}
-	name = fold(name)
-	near := nearest.Name(name, folded)
-	if near == "" && name != "" {
-		begins := func(field string) bool { return strings.HasPrefix(field, name) }
-		if i := slices.IndexFunc(folded, begins); i >= 0 {
-			return fields[i] // team for teamName
-		}
-	}
-	if i := slices.Index(folded, near); i >= 0 {
-		return fields[i]
-	}
-	return ""
-}
-
-func fold(name string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 }

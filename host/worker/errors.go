@@ -114,6 +114,12 @@ func Unsupported(backend string, missing swarm.Capability, name string) error {
 	return err
 }
 
+// UnsupportedByPlugin returns a [swarm.ErrUnsupported] for a plugin that makes workspaces and lacks a
+// capability.
+func UnsupportedByPlugin(plugin string, missing swarm.Capability) error {
+	return Errorf(swarm.ErrUnsupported, "plugin '%s' does not support %s", plugin, missing)
+}
+
 // Invalid is [Errorf] for [swarm.ErrInvalidSpec].
 func Invalid(format string, args ...any) error {
 	return Errorf(swarm.ErrInvalidSpec, format, args...)

@@ -2,7 +2,11 @@
 // hints such as "did you mean 'tmux'?".
 package nearest
 
-import "unicode/utf8"
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
 
 // Name returns the one of names that name was probably meant to be, the first of
 // those that are equally near; empty if all of them are too far away.
@@ -14,6 +18,31 @@ func Name(name string, names []string) string {
 		}
 	}
 	return best
+}
+
+// Field returns the field of a JSON object that name was probably meant to be, or "". Capitals,
+// hyphens and underscores don't count: shell_id here is shellId elsewhere.
+func Field(name string, fields []string) string {
+	folded := make([]string, len(fields))
+	for i, field := range fields {
+		folded[i] = fold(field)
+	}
+	name = fold(name)
+	near := Name(name, folded)
+	if near == "" && name != "" {
+		begins := func(field string) bool { return strings.HasPrefix(field, name) }
+		if i := slices.IndexFunc(folded, begins); i >= 0 {
+			return fields[i] // team for teamName
+		}
+	}
+	if i := slices.Index(folded, near); i >= 0 {
+		return fields[i]
+	}
+	return ""
+}
+
+func fold(name string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 }
 
 // Most is the largest distance between a name and a suggestion for it. A name of one letter

@@ -5,6 +5,18 @@ import (
 	"testing"
 )
 
+func TestField(t *testing.T) {
+	t.Parallel()
+	fields := []string{"shellId", "teamName", "file"}
+	for name, want := range map[string]string{
+		"shell_id": "shellId", "Shell-ID": "shellId", "team": "teamName", "fil": "file", "fiel": "file", "path": "", "": "",
+	} {
+		if got := Field(name, fields); got != want {
+			t.Errorf("Field(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestName(t *testing.T) {
 	t.Parallel()
 	names := []string{"process", "tmux", "worktree"}

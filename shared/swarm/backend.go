@@ -118,7 +118,9 @@ type Owner struct {
 // Local holds what only a backend on the host's own machine gets.
 type Local struct {
 	// RunDir is the worker's run directory: absolute, existing, with mode 0700, made
-	// for this worker alone. The host removes it with the worker's record.
+	// for this worker alone. The host removes it with the worker's record. Names that begin with
+	// the name of the plugin and a hyphen are free for files of the plugin, which the worker
+	// can write too.
 	RunDir string
 	// StateDir is the host's state directory, absolute. Two hosts with
 	// different state directories must not see each other's workers.

@@ -105,8 +105,14 @@ const (
 type Diff struct {
 	// Files are the changed files.
 	Files []FileChange
-	// Command prints the differences in full, with colours and a pager if it runs on a
-	// terminal. It must not run programs that the workspace itself configures.
+	// Command prints the differences in full, in the unified format of git, with colours and a
+	// pager if it runs on a terminal: the host starts no pager. It must not run programs that the
+	// workspace itself configures.
+	//
+	// It runs in the working directory and the environment of the caller, with Env and Unset, and
+	// may take the place of the caller's process. An exit code other than 0 is a failure: a
+	// command that says by 1 that there are differences, as diff does, is wrapped. The host
+	// also runs it without a terminal, and reads its output.
 	Command []string
 	// Env are variables to add to the environment of Command, Unset variables to remove.
 	Env, Unset []string

@@ -11,7 +11,8 @@ import "context"
 // A [Backend] that is not local may implement it too, which is [CapWorkspaces]: it then makes
 // the workspaces of its own workers, on their machines. All paths are paths on that machine.
 type Workspace interface {
-	// Create makes the workspace. After an error nothing is left behind. Invalid
+	// Create makes the workspace. After an error nothing is left behind; what a Create leaves
+	// whose process was killed is found by [WorkspaceFinder]. Invalid
 	// input (a base that is no source of workspaces, a branch in use, an existing path, an
 	// unknown option) is [ErrInvalidSpec].
 	Create(ctx context.Context, spec WorkspaceSpec) (WorkspaceRef, error)
@@ -26,11 +27,13 @@ type Workspace interface {
 	Remove(ctx context.Context, ref WorkspaceRef, opts RemoveOptions) (RemoveResult, error)
 }
 
-// WorkspaceFinder is a capability of a workspace plugin: it recovers a
-// workspace after the host was killed between Create and the record.
+// WorkspaceFinder is a capability of a workspace plugin: it recovers a workspace after the host or
+// the plugin was killed in Create, or before the host had recorded it. Without it, what such a
+// Create has left stays.
 type WorkspaceFinder interface {
 	// FindWorkspace returns the workspace that Create made from spec, or
-	// [ErrNotFound].
+	// [ErrNotFound]. It removes what a Create has left that was cut off, which is
+	// ErrNotFound then. The host undoes what it returns by Remove with Undo, or keeps it.
 	FindWorkspace(ctx context.Context, spec WorkspaceSpec) (WorkspaceRef, error)
 }
 
@@ -95,7 +98,10 @@ type RemoveOptions struct {
 	// which is saved first.
 	Force bool
 	// Vacant is for Inspect: ignore processes that run in the workspace, because the
-	// caller is about to end them. Remove never ignores them.
+	// caller is about to end them. Remove never ignores them. The host ends the worker before
+	// Remove; a plugin that looks for other processes in the workspace, such as the shell of a
+	// person, keeps it for them, and not Forceable. A plugin that does not look for
+	// processes has no use for this field.
 	Vacant bool
 	// Undo is for Remove: it undoes a Create whose worker did not start. Anything that this
 	// Create made in addition to the workspace, such as a branch or a directory above it, is
@@ -134,7 +140,8 @@ type RemoveResult struct {
 type Rescue struct {
 	// Ref names it, such as a git ref.
 	Ref string
-	// Command is the shell command that restores it.
+	// Command is the shell command that restores it. The host shows it, unless the plugin is a
+	// [Rescuer]: then it shows its own command, which asks that.
 	Command string
 }
 

@@ -9,10 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/swarmhost/swarm/shared/nearest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -107,9 +111,57 @@ func (s *Schema) Check(data []byte) error {
 		return errors.New("it must be a JSON object")
 	}
 	if err := s.resolved.Validate(value); err != nil {
+		if text := unknown(s.Text, "", value); text != "" {
+			return errors.New(text)
+		}
 		return errors.New(plain(err.Error()))
 	}
 	return nil
+}
+
+// unknown returns the problem of the first field that an object or array has and its schema does not
+// allow, with the most similar field that it knows; empty if there is none.
+func unknown(s *jsonschema.Schema, path string, value any) string {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			at := strings.TrimPrefix(path+"."+name, ".")
+			if property := s.Properties[name]; property != nil {
+				if text := unknown(property, at, v[name]); text != "" {
+					return text
+				}
+			} else if isClosed(s) {
+				return at + ": unknown field" + hint(name, slices.Sorted(maps.Keys(s.Properties)))
+			}
+		}
+	case []any:
+		if s.Items == nil {
+			return ""
+		}
+		for _, inner := range v {
+			if text := unknown(s.Items, path+"[]", inner); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// isClosed reports whether a schema allows no fields but its own.
+func isClosed(s *jsonschema.Schema) bool {
+	more := s.AdditionalProperties
+	return more != nil && more.Not != nil && reflect.ValueOf(*more.Not).IsZero() && len(s.PatternProperties) == 0
+}
+
+// hint says which field was probably meant.
+func hint(name string, known []string) string {
+	if near := nearest.Field(name, known); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	if len(known) == 0 {
+		return " (it has no fields)"
+	}
+	return " (known fields: " + strings.Join(known, ", ") + ")"
 }
 
 // plain turns the message of the validator, "validating root: validating /properties/a/items:

@@ -35,23 +35,26 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	s, err := ReadInput(swarm.Tool{Input: []byte(`{"type": "object", "required": ["city"], "additionalProperties": false,
 		"properties": {"city": {"type": "string", "minLength": 1}, "days": {"type": "integer", "maximum": 7}, "units": {"enum": ["c", "f"]},
-			"tags": {"type": "array", "items": {"type": "string"}}}}`)})
+			"tags": {"type": "array", "items": {"type": "string"}},
+			"at": {"type": "array", "items": {"type": "object", "additionalProperties": false, "properties": {"lat": {}, "lon": {}}}}}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for input, want := range map[string]string{
 		`{"city": "Oslo", "days": 3, "tags": ["a"]}`: "",
-		`{}`:                             "city",
-		`{"city": ""}`:                   "city: ",
-		`{"city": "Oslo", "days": "3"}`:  "days: ",
-		`{"city": "Oslo", "days": 8}`:    "days: ",
-		`{"city": "Oslo", "tags": [5]}`:  "tags[]: ",
-		`{"city": "Oslo", "town": 1}`:    "town",
-		`{"city": "Oslo", "units": "k"}`: "units: ",
-		`[]`:                             "JSON object",
-		`null`:                           "JSON object",
-		``:                               "unexpected end",
-		`{"city": "Oslo"} x`:             "after the value",
+		`{}`:                            "city",
+		`{"city": ""}`:                  "city: ",
+		`{"city": "Oslo", "days": "3"}`: "days: ",
+		`{"city": "Oslo", "days": 8}`:   "days: ",
+		`{"city": "Oslo", "tags": [5]}`: "tags[]: ",
+		`{"city": "Oslo", "town": 1}`:   "town: unknown field (known fields: at, city, days, tags, units)",
+		`{"cty": "Oslo"}`:               "cty: unknown field (did you mean city?)",
+		`{"city": "Oslo", "at": [{"lat": 1, "lo": 2}]}`: "at[].lo: unknown field (did you mean lon?)",
+		`{"city": "Oslo", "units": "k"}`:                "units: ",
+		`[]`:                                            "JSON object",
+		`null`:                                          "JSON object",
+		``:                                              "unexpected end",
+		`{"city": "Oslo"} x`:                            "after the value",
 		`{"city": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`: "nested",
 	} {
 		err := s.Check([]byte(input))

@@ -255,6 +255,7 @@ func TestInterruptedAdd(t *testing.T) {
 func TestAddRefuses(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
+	empty := t.TempDir()
 	open := filepath.Join(newStore(t).Dir, "open")
 	write(t, filepath.Join(open, index.File), text("queue", "x"))
 	if err := os.Chmod(filepath.Join(open, index.File), 0o666); err != nil {
@@ -266,7 +267,8 @@ func TestAddRefuses(t *testing.T) {
 		"ext::sh -c touch":                "git: ",
 		"http://example.com/index.json":   "use https://",
 		"git://example.com/x":             "expected a directory, or an address that begins with https://",
-		"/nowhere/at/all":                 "no such file",
+		"/nowhere/at/all":                 "cannot add index 'acme': /nowhere/at/all does not exist",
+		empty:                             empty + " has no index.json, and is not a git repository that has one: git: ",
 		filepath.Join(open, index.File):   "is not a directory",
 		open:                              "can be written by everybody",
 		"https://me:pw@example.com/x.git": "a user or a password is refused",

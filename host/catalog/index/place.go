@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -46,6 +47,9 @@ func resolve(address string) (string, error) {
 		return "", err
 	}
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s does not exist", path)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +101,10 @@ func (s Store) read(ctx context.Context, name, address string) ([]byte, error) {
 		return safefile.ReadForeign(path, maxIndex)
 	default:
 		if err := s.fetch(ctx, name, address); err != nil {
-			return nil, err
+			if filepath.IsAbs(address) {
+				return nil, fmt.Errorf("%s has no %s, and is not a git repository that has one: %w", address, File, err)
+			}
+			return nil, fmt.Errorf("cannot fetch %s: %w", address, err)
 		}
 		var b bytes.Buffer
 		err := s.blob(ctx, name, File, maxIndex, &b)
@@ -160,12 +167,8 @@ func (s Store) fetch(ctx context.Context, name, address string) error {
 	if err := s.git(ctx, nil, "init", "--quiet", "--bare", "--template=", repository); err != nil {
 		return err
 	}
-	err := s.git(ctx, nil, "--git-dir="+repository, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules",
+	return s.git(ctx, nil, "--git-dir="+repository, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules",
 		"--", address, "+HEAD:"+fetched)
-	if err != nil {
-		return fmt.Errorf("cannot fetch %s: %w", address, err)
-	}
-	return nil
 }
 
 // blob writes a file of the repository of an index.

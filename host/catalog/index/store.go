@@ -141,7 +141,7 @@ func (s Store) Add(ctx context.Context, name, address string) (*Added, error) {
 	}
 	address, err := resolve(address)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cannot add index '%s': %w", name, err)
 	}
 	return s.change(ctx, func() (*Added, error) {
 		if slices.Contains(s.Names(), name) {

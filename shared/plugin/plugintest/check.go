@@ -23,6 +23,7 @@ const (
 	OK      = harness.OK
 	Failed  = harness.Failed
 	Skipped = harness.Skipped
+	NotRun  = harness.NotRun
 )
 
 // Result is the result of one case.
@@ -64,12 +65,12 @@ type CheckOptions struct {
 
 // Check runs the cases of [backendtest.RunBinary], or of [workspacetest.RunBinary] or
 // [notifiertest.RunBinary] for a plugin of that kind, and those of [toolstest.RunBinary] for a plugin of any kind that offers tools,
-// outside of a test. When ctx ends, running cases fail and are cleaned up, and
-// Check returns.
+// outside of a test. When ctx ends, running cases are cut off and cleaned up, and Check returns: they
+// and the cases that had not begun are [NotRun].
 func Check(ctx context.Context, b backendtest.Binary, o CheckOptions) Report {
 	var r Report
 	p := b.Program()
-	if r.Results = o.run(ctx, p.StartCases()); r.Count(Failed) > 0 {
+	if r.Results = o.run(ctx, p.StartCases()); r.Count(Failed) > 0 || r.Count(NotRun) > 0 {
 		return r // the other cases need a started plugin
 	}
 	var items []harness.Item
@@ -78,11 +79,11 @@ func Check(ctx context.Context, b backendtest.Binary, o CheckOptions) Report {
 		Run: func(t T) { t.Helper(); r.Plugin, items = o.probe(t, b) },
 	}
 	result := connect.Result(ctx)
-	if result.Outcome == Failed || o.wants(connectCase) {
+	if result.Outcome != OK || o.wants(connectCase) {
 		r.Results = append(r.Results, result)
 		o.report(result)
 	}
-	if result.Outcome != Failed {
+	if result.Outcome == OK {
 		r.Results = append(r.Results, o.run(ctx, slices.Concat(p.LifeCases(), items))...)
 	}
 	return r

@@ -190,6 +190,7 @@ var results = []plugintest.Result{
 		Name: "broken.a", Rule: "It is\nbroken.", Outcome: plugintest.Failed, Took: 20 * time.Millisecond,
 		Problems: []string{"first\x1b[2J", "second"},
 	},
+	{Name: "late", Rule: "It is cut off.", Outcome: plugintest.NotRun, Why: "the check was interrupted"},
 }
 
 // TestTable: the rows of cases, and what a reader needs of a broken rule.
@@ -215,7 +216,7 @@ FAIL  broken.a                        20ms
       seen  second
       again swarm plugin check ./mine --run '^broken\.a$' --verbose
 
-plugin 'mine' 1.2 (backend): 1 rules kept, 1 broken, 1 skipped
+plugin 'mine' 1.2 (backend): 1 rules kept, 1 broken, 1 skipped, 1 not run
 `
 	if diff := cmp.Diff(want, print(false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -262,13 +263,13 @@ func TestJSON(t *testing.T) {
 	delete(got, "cases")
 	want := map[string]any{
 		"path": "/bin/mine", "name": "mine", "version": nil, "kind": nil, "contract": nil, "local": false, "capabilities": []any{},
-		"ok": 1.0, "failed": 1.0, "skipped": 1.0,
+		"ok": 1.0, "failed": 1.0, "skipped": 1.0, "not_run": 1.0,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	first := map[string]any{"name": "kept", "rule": "It is kept.", "result": "ok", "why": nil, "problems": []any{}, "log": []any{"a warning"}, "seconds": 1.234}
-	if len(cases) != 3 || !cmp.Equal(cases[0], any(first)) {
+	if len(cases) != 4 || !cmp.Equal(cases[0], any(first)) {
 		t.Errorf("the cases are %v, want first %v", cases, first)
 	}
 }

@@ -25,7 +25,7 @@ type printer struct {
 // the case again.
 func (p *printer) result(r plugintest.Result) {
 	switch r.Outcome {
-	case plugintest.Skipped:
+	case plugintest.Skipped, plugintest.NotRun:
 		if p.verbose {
 			fmt.Fprintf(p.out, "-     %-*s  %s\n", nameWidth, r.Name, safetext.Line(r.Why))
 		}
@@ -61,9 +61,12 @@ func (p *printer) summary(e catalog.Entry, r plugintest.Report) error {
 	if info := r.Plugin; info.Kind != "" {
 		what = strings.TrimSpace(fmt.Sprintf("plugin '%s' %s", info.Name, info.Version)) + fmt.Sprintf(" (%s)", info.Kind)
 	}
-	broken := r.Count(plugintest.Failed)
+	broken, notRun := r.Count(plugintest.Failed), r.Count(plugintest.NotRun)
 	text := fmt.Sprintf("%d rules kept, %d broken, %d skipped", r.Count(plugintest.OK), broken, r.Count(plugintest.Skipped))
-	if broken > 0 && r.Plugin.Kind == "" {
+	if notRun > 0 {
+		text += fmt.Sprintf(", %d not run", notRun)
+	}
+	if broken+notRun > 0 && r.Plugin.Kind == "" {
 		text += "; the others were not checked"
 	}
 	_, err := fmt.Fprintf(p.out, "\n%s: %s\n", safetext.Line(what), text)
@@ -82,6 +85,7 @@ type reportJSON struct {
 	OK           int          `json:"ok"`
 	Failed       int          `json:"failed"`
 	Skipped      int          `json:"skipped"`
+	NotRun       int          `json:"not_run"`
 	Cases        []resultJSON `json:"cases"`
 }
 
@@ -101,7 +105,8 @@ func writeJSON(out io.Writer, e catalog.Entry, r plugintest.Report) error {
 		Version: orNull(r.Plugin.Version), Kind: orNull(string(r.Plugin.Kind)),
 		Local: r.Plugin.Local, Capabilities: []string{},
 		OK: r.Count(plugintest.OK), Failed: r.Count(plugintest.Failed), Skipped: r.Count(plugintest.Skipped),
-		Cases: []resultJSON{},
+		NotRun: r.Count(plugintest.NotRun),
+		Cases:  []resultJSON{},
 	}
 	if r.Plugin.Contract != 0 {
 		report.Contract = &r.Plugin.Contract

@@ -53,7 +53,7 @@ func Run(args []string, out, errs io.Writer, env []string) int {
 	defer stop()
 	ok, err := o.check(ctx, setup.Setup{Env: env, Program: o.swarm}, out, errs)
 	if err == nil && ctx.Err() != nil {
-		err = errors.New("interrupted: what failed may not be the plugin's fault")
+		err = errors.New("interrupted: not all rules were checked")
 	}
 	if err == nil && !ok {
 		return exitFailed

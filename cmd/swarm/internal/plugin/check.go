@@ -44,10 +44,13 @@ runs. If there is no such shell, --command says how to run a script: a program a
 arguments, in which {name} is the name of the script and {shell} its text.
 
 With --json the fields are name, version, kind, contract, local, capabilities, path;
-ok, failed, skipped: the counts; cases: each with name, rule, result (ok, failed,
-skipped), why, problems, log, seconds.
+ok, failed, skipped, not_run: the counts; cases: each with name, rule, result (ok,
+failed, skipped, not-run), why, problems, log, seconds.
 
-The exit code is 1 if a rule was broken.`,
+After Ctrl-C or SIGTERM, running cases are ended and cleaned up. They count as not run,
+like the cases that had not begun.
+
+The exit code is 1 if a rule was broken, or if the check was interrupted.`,
 		Example: `  swarm plugin check ./swarm-plugin-queue
   swarm plugin check queue --run '^kill-' --verbose
   swarm plugin check tmux --option socket=check

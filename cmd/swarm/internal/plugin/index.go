@@ -78,9 +78,10 @@ func newIndexAdd(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME ADDRESS",
 		Short: "Add an index",
-		Long: `Add an index under a name of your choice. ADDRESS is a directory, the URL of an
-index.json, or a git repository as "git clone" takes it (https://, ssh://, file:// or
-HOST:PATH), of which the newest commit of the default branch is read.
+		Long: `Add an index under a name of your choice. ADDRESS is a directory that holds index.json,
+the URL of an index.json, or a git repository as "git clone" takes it (https://, ssh://,
+file://, HOST:PATH or a path, also of a bare one), of which the newest commit of the
+default branch is read.
 
 The keys that the index has now are trusted and printed. Compare them with those that
 the authors publish elsewhere.`,

@@ -27,7 +27,8 @@ func newLock(a *app.App) *cobra.Command {
 file sets or uses, where it was installed from, and the hash of every file of it that
 runs. Plugins that come with swarm are left out. Of a plugin that is a program of the project, the
 hash of the program is written. Entries of the same version for other kinds of machines
-stay: run the command on each, and commit the file.
+stay: run the command on each, and commit the file. The project has to be trusted before,
+by "swarm config trust".
 
 Commands in the project then use these versions, and "swarm up" and "swarm plugin verify" report
 every difference. In a clone, "swarm config trust" comes first, and again once swarm.lock has

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/scaffold"
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/shared/errtext"
@@ -31,7 +32,8 @@ func newNew(a *app.App) *cobra.Command {
 		Long: `Create the folder swarm-plugin-NAME, with a working plugin of a kind, its conformance
 test and a README that says what to do next. A backend runs workers, a workspace plugin
 makes directories for them, tools are functions that people and agents call, and a
-notifier reports events elsewhere. Existing files are never overwritten.
+notifier reports events elsewhere. Existing files are never overwritten. A plugin in Go
+is built against the newest release of swarm, or with --checkout against a checkout of it.
 docs/writing-a-plugin.md continues from there.`,
 		Example: `  swarm plugin new mine
   swarm plugin new mine --lang python
@@ -77,5 +79,13 @@ func runNew(a *app.App, name string, o *pluginNewOptions) error {
 		a.Printf("created %s\n", filepath.Join(dir, filepath.FromSlash(f.Path)))
 	}
 	a.Hint("read " + filepath.Join(dir, "README.md") + " for what is next")
+	if p.Language == "go" && p.Checkout == "" && isFromCheckout(setup.ReadBuild().Version) {
+		a.Hint("this swarm is no release: if 'go mod tidy' finds none either, name your checkout of swarm with --checkout DIR")
+	}
 	return nil
+}
+
+// isFromCheckout reports whether a version of swarm is that of a build from a checkout, not of a release.
+func isFromCheckout(version string) bool {
+	return !strings.HasPrefix(version, "v") || strings.HasPrefix(version, "v0.0.0-") || strings.HasSuffix(version, "+dirty")
 }

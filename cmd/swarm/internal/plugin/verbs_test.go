@@ -53,14 +53,19 @@ func TestNew(t *testing.T) {
 	if !strings.Contains(stdout.String(), "created swarm-plugin-mine/backend.go\n") {
 		t.Errorf("stdout %q", stdout)
 	}
-	if got := stderr.String(); got != "swarm: read swarm-plugin-mine/README.md for what is next\n" {
+	// The program of a test is no release.
+	if got := stderr.String(); !strings.HasPrefix(got, "swarm: read swarm-plugin-mine/README.md for what is next\n") || !strings.Contains(got, "--checkout DIR") {
 		t.Errorf("stderr %q", got)
 	}
+	stderr.Reset()
 	if err := os.MkdirAll("checkout/shared/plugin", 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := apptest.Run(t, newNew(a), "other", "--dir", "there/it", "--checkout", "checkout"); err != nil {
 		t.Fatal(err)
+	}
+	if got := stderr.String(); strings.Contains(got, "--checkout") {
+		t.Errorf("with a checkout: %q", got)
 	}
 	mod, err := os.ReadFile("there/it/go.mod")
 	if err != nil || !strings.Contains(string(mod), "replace github.com/swarmhost/swarm => /") {
@@ -81,6 +86,17 @@ func TestNew(t *testing.T) {
 	left, err := filepath.Glob("*")
 	if diff := cmp.Diff([]string{"checkout", "swarm-plugin-mine", "there"}, left); diff != "" || err != nil {
 		t.Errorf("files (-want +got):\n%s, %v", diff, err)
+	}
+}
+
+func TestIsFromCheckout(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]bool{
+		"(devel)": true, "unknown": true, "v0.0.0-20261128190114-240e8dd0abcd": true, "v1.2.0+dirty": true, "v1.2.0": false, "v1.2.0-rc.1": false,
+	} {
+		if got := isFromCheckout(version); got != want {
+			t.Errorf("%s: %t", version, got)
+		}
 	}
 }
 

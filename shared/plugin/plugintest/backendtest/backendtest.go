@@ -6,7 +6,7 @@
 //
 //	func TestContract(t *testing.T) {
 //		backendtest.Run(t, backendtest.Backend{
-//			New: func(t backendtest.T) swarm.Backend { return process.New(hclog.NewNullLogger()) },
+//			New: func(t backendtest.T) swarm.Backend { return process.New(slog.New(slog.DiscardHandler)) },
 //			Local: true,
 //			Shim:  shim,
 //		})
@@ -16,7 +16,7 @@
 // [RunBinary] tests a built plugin, started as a host starts it.
 //
 // It is imported by tests, and by package
-// [github.com/swarmhost/swarm/shared/plugin/plugintest], which checks plugins of both kinds.
+// [github.com/swarmhost/swarm/shared/plugin/plugintest], which checks plugins of all kinds.
 package backendtest
 
 import (

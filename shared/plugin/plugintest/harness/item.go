@@ -54,6 +54,7 @@ const (
 	OK      Outcome = "ok"      // the rule was kept
 	Failed  Outcome = "failed"  // it was broken, or could not be checked
 	Skipped Outcome = "skipped" // it does not apply to this plugin
+	NotRun  Outcome = "not-run" // the whole check ended before the case did
 )
 
 // Result is the result of one case.
@@ -61,14 +62,14 @@ type Result struct {
 	// Name is the name of the case, Rule the sentence of the contract.
 	Name, Rule string
 	Outcome    Outcome
-	// Why says why the case was skipped; empty otherwise.
+	// Why says why the case was skipped or not run; empty otherwise.
 	Why string
 	// Problems are the observed violations of the rule, in order; empty unless the case
 	// failed.
 	Problems []string
 	// Log holds the plugin's log lines during the case, at the level of a warning or above.
 	Log []string
-	// Took is how long the case took; 0 if it was skipped.
+	// Took is how long the case took; 0 if it was skipped or not run.
 	Took time.Duration
 }
 
@@ -112,19 +113,27 @@ func Run(ctx context.Context, items []Item, parallel int, each func(Result)) []R
 	return results
 }
 
-// Result runs the case outside of a test.
+// Result runs the case outside of a test. A case that ctx cuts off counts as not run: its report says
+// nothing about the plugin.
 func (i Item) Result(ctx context.Context) Result {
 	r := Result{Name: i.Name, Rule: i.Rule, Outcome: OK, Why: i.Skip}
 	if i.Skip != "" {
 		r.Outcome = Skipped
 		return r
 	}
-	ctx, cancel := context.WithTimeout(ctx, caseLimit)
+	notRun := Result{Name: i.Name, Rule: i.Rule, Outcome: NotRun, Why: "the check was interrupted"}
+	if ctx.Err() != nil {
+		return notRun
+	}
+	within, cancel := context.WithTimeout(ctx, caseLimit)
 	defer cancel()
 	start := time.Now()
-	r.Problems, r.Log = Record(ctx, i.Name, i.Run)
+	r.Problems, r.Log = Record(within, i.Name, i.Run)
 	r.Took = time.Since(start)
-	if len(r.Problems) == 0 {
+	switch {
+	case ctx.Err() != nil:
+		return notRun
+	case len(r.Problems) == 0:
 		return r
 	}
 	r.Outcome = Failed

@@ -6,7 +6,7 @@
 // [RunBinary] tests a built plugin, started as a host starts it.
 //
 // It is imported by tests, and by package
-// [github.com/swarmhost/swarm/shared/plugin/plugintest], which checks plugins of both kinds.
+// [github.com/swarmhost/swarm/shared/plugin/plugintest], which checks plugins of all kinds.
 package workspacetest
 
 import (

@@ -280,8 +280,8 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, o swarm.AttachOpti
 	return swarm.Attachment{Command: command, Unset: l.client.said().unsent, ReadOnly: o.ReadOnly}, nil
 }
 
-// Exec returns an ssh that runs a command in the worker, over there by the same program as here. What it writes without a
-// terminal goes through the plugin's own program, since a login shell may write too.
+// Exec returns an ssh that runs a command in the worker, over there by the same program as here. Without a
+// terminal its output goes through the plugin's own program, since a login shell may write too.
 func (b *Backend) Exec(ctx context.Context, h swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
 	_, l, far, err := b.of(h)
 	if err != nil {

@@ -80,7 +80,7 @@ func runNew(a *app.App, name string, o *pluginNewOptions) error {
 	}
 	a.Hint("read " + filepath.Join(dir, "README.md") + " for what is next")
 	if p.Language == "go" && p.Checkout == "" && isFromCheckout(setup.ReadBuild().Version) {
-		a.Hint("this swarm is no release: if 'go mod tidy' finds none either, name your checkout of swarm with --checkout DIR")
+		a.Hint("this swarm was not released: if 'go mod tidy' finds none either, name your checkout of swarm with --checkout DIR")
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func TestNew(t *testing.T) {
 	if !strings.Contains(stdout.String(), "created swarm-plugin-mine/backend.go\n") {
 		t.Errorf("stdout %q", stdout)
 	}
-	// The program of a test is no release.
+	// The program of a test was not released.
 	if got := stderr.String(); !strings.HasPrefix(got, "swarm: read swarm-plugin-mine/README.md for what is next\n") || !strings.Contains(got, "--checkout DIR") {
 		t.Errorf("stderr %q", got)
 	}

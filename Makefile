@@ -85,7 +85,7 @@ test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 
 test-container: ## test workers in containers with Docker and Podman, as root
 	@.ci/setup git tmux dockerd podman runc busybox
-	@export CGO_ENABLED=0; $(call gotest,./plugins/container/...,-tags "$(TAGS) container" -timeout 20m) && \
+	@export CGO_ENABLED=0; $(call gotest,./plugins/container/...,-tags "$(TAGS) container" -timeout 40m) && \
 	  $(call gotest,./cmd/swarm,-tags "$(TAGS) container" -timeout 15m -run TestContainer)
 
 test-ssh: ## test workers on hosts that are reached by ssh, with real ssh servers

@@ -179,7 +179,7 @@ func closeAll(listeners []*net.TCPListener) {
 // connect runs the program of a backend for a connection, and returns why it failed. It returns nil for a connection
 // that this side has broken off.
 func (s *Sender) connect(ctx context.Context, p swarm.Program, conn *net.TCPConn) error {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Command[0], p.Command[1:]...)

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // echo is a server that sends back what it gets, and "end" after the end of that.
 func echo(t *testing.T) (port int, leave func()) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // returns at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func forward(t *testing.T, ports ...input.PortPair) (events <-chan input.Forward
 
 func dial(t *testing.T, address string, port int) *net.TCPConn {
 	t.Helper()
-	conn, err := net.Dial("tcp", net.JoinHostPort(address, strconv.Itoa(port))) //nolint:noctx // returns at once
+	conn, err := net.Dial("tcp", net.JoinHostPort(address, strconv.Itoa(port)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestForward(t *testing.T) {
 		t.Fatalf("%+v, %+v", first, second)
 	}
 	addresses := []string{"127.0.0.1"}
-	if l, err := net.Listen("tcp", "[::1]:0"); err == nil { //nolint:noctx // returns at once
+	if l, err := net.Listen("tcp", "[::1]:0"); err == nil {
 		_ = l.Close()
 		addresses = append(addresses, "::1")
 	}
@@ -124,7 +124,7 @@ func TestForward(t *testing.T) {
 	if _, err := io.ReadAll(open); err != nil && !strings.Contains(err.Error(), "reset") {
 		t.Errorf("an open connection: %v", err)
 	}
-	if conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(first.Local)); err == nil { //nolint:noctx // returns at once
+	if conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(first.Local)); err == nil {
 		_ = conn.Close()
 		t.Error("the port is open after the end")
 	}

@@ -113,7 +113,7 @@ func (t *terminal) resize(ctx context.Context, p *session) {
 	if s := t.size(); s.Height > 0 && s.Width > 0 {
 		ctx, cancel := context.WithTimeout(ctx, engineLimit)
 		defer cancel()
-		_, _ = p.e.ExecResize(ctx, p.exec, client.ExecResizeOptions{Height: s.Height, Width: s.Width})
+		_, _ = p.e.ExecResize(ctx, p.exec, client.ExecResizeOptions(s))
 	}
 }
 

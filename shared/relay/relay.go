@@ -26,7 +26,7 @@ type Conn interface {
 // what comes from conn closes out. Copy closes conn and returns once both directions have ended, or
 // with the first error: a read from in may be in progress then.
 func Copy(conn Conn, in io.Reader, out io.WriteCloser) error {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	ended := make(chan error, 2)
 	go func() {
 		_, err := io.Copy(conn, in)

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // listen returns a listener on a loopback address and its port.
 func listen(t *testing.T, address string) (*net.TCPListener, int) {
 	t.Helper()
-	l, err := net.Listen("tcp", net.JoinHostPort(address, "0")) //nolint:noctx // returns at once
+	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
 	if err != nil {
 		t.Skipf("this machine has no %s: %v", address, err)
 	}
@@ -131,7 +131,7 @@ func TestNoReader(t *testing.T) {
 	t.Parallel()
 	l, port := listen(t, "127.0.0.1")
 	cmd, in, out, errs := program(t, port)
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	conn := must[*net.TCPConn](t)(l.AcceptTCP())
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestBroken(t *testing.T) {
 	t.Parallel()
 	l, port := listen(t, "127.0.0.1")
 	cmd, in, _, errs := program(t, port)
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	conn := must[*net.TCPConn](t)(l.AcceptTCP())
 	if err := errors.Join(conn.SetLinger(0), conn.Close()); err != nil {
 		t.Fatal(err)

@@ -62,11 +62,11 @@ func serveNetwork() error {
 	if err := unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, loopback); err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(testPort))) //nolint:noctx // returns at once
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(testPort)))
 	if err != nil {
 		return err
 	}
-	fmt.Println("ready") //nolint:forbidigo // for the test
+	fmt.Println("ready")
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -86,7 +86,7 @@ func TestEnter(t *testing.T) {
 	machinetest.Root(t)
 	machinetest.UserNamespaces(t)
 	// The program of the test is where no other user may look.
-	dir, err := os.MkdirTemp("", "swarm-network")
+	dir, err := os.MkdirTemp("", "swarm-network") //nolint:usetesting // a directory of a test is closed to other users
 	if err != nil {
 		t.Fatal(err)
 	}

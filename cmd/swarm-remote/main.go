@@ -170,7 +170,7 @@ func say(mark string) error {
 	if mark == "" {
 		return nil
 	}
-	_, err := fmt.Println(mark)
+	_, err := fmt.Fprintln(os.Stdout, mark)
 	return err
 }
 

@@ -54,7 +54,7 @@ func ForwardMain(args []string) int {
 	case t == nil:
 	case code != 0:
 		_ = t.cmd.Process.Signal(syscall.SIGTERM)
-		_ = <-t.ended // the relay has said why
+		<-t.ended //nolint:errcheck // the relay has said why
 	default:
 		if err := <-t.ended; err != nil {
 			fmt.Fprintln(os.Stderr, err)

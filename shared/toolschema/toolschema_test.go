@@ -42,6 +42,7 @@ func TestCheck(t *testing.T) {
 	}
 	for input, want := range map[string]string{
 		`{"city": "Oslo", "days": 3, "tags": ["a"]}`: "",
+
 		`{}`:                            "city",
 		`{"city": ""}`:                  "city: ",
 		`{"city": "Oslo", "days": "3"}`: "days: ",
@@ -49,12 +50,14 @@ func TestCheck(t *testing.T) {
 		`{"city": "Oslo", "tags": [5]}`: "tags[]: ",
 		`{"city": "Oslo", "town": 1}`:   "town: unknown field (known fields: at, city, days, tags, units)",
 		`{"cty": "Oslo"}`:               "cty: unknown field (did you mean city?)",
+
 		`{"city": "Oslo", "at": [{"lat": 1, "lo": 2}]}`: "at[].lo: unknown field (did you mean lon?)",
-		`{"city": "Oslo", "units": "k"}`:                "units: ",
-		`[]`:                                            "JSON object",
-		`null`:                                          "JSON object",
-		``:                                              "unexpected end",
-		`{"city": "Oslo"} x`:                            "after the value",
+
+		`{"city": "Oslo", "units": "k"}`: "units: ",
+		`[]`:                             "JSON object",
+		`null`:                           "JSON object",
+		``:                               "unexpected end",
+		`{"city": "Oslo"} x`:             "after the value",
 		`{"city": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`: "nested",
 	} {
 		err := s.Check([]byte(input))

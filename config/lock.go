@@ -9,7 +9,7 @@ import (
 )
 
 // ErrUntrustedLock says that the user does not trust the lock as it is now.
-var ErrUntrustedLock = errors.New("which names programs to run, is not trusted as it is now: " + adviceTrust)
+var ErrUntrustedLock = errors.New("it names programs to run, and is not trusted as it is now: " + adviceTrust)
 
 // ApplyLock reads the lock of a trusted project, and makes its versions those of plugins whose version no
 // file picks. A worker or a pull that changes the lock would choose programs, so it has to be trusted like the

@@ -170,7 +170,8 @@ func say(mark string) error {
 	if mark == "" {
 		return nil
 	}
-	_, err := fmt.Fprintln(os.Stdout, mark)
+	// A login shell may have begun a line.
+	_, err := fmt.Fprintf(os.Stdout, "\n%s\n", mark)
 	return err
 }
 

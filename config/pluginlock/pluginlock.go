@@ -70,7 +70,7 @@ type File struct {
 // Path returns the path of the lock next to a project's file.
 func Path(project string) string { return filepath.Join(filepath.Dir(project), FileName) }
 
-// Read reads the file next to a project's file; nil if there is none.
+// Read reads the file next to a project's file; nil if it does not exist.
 func Read(project string) (*Lock, error) {
 	text, err := ReadText(project)
 	if text == nil || err != nil {
@@ -79,7 +79,7 @@ func Read(project string) (*Lock, error) {
 	return Parse(text)
 }
 
-// ReadText returns the content of the file next to a project's file; nil if there is none.
+// ReadText returns the content of the file next to a project's file; nil if it does not exist.
 func ReadText(project string) ([]byte, error) {
 	text, err := safefile.ReadForeign(Path(project), maxSize)
 	if errors.Is(err, fs.ErrNotExist) {

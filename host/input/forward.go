@@ -11,11 +11,13 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/relay"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -39,6 +41,8 @@ const (
 	maxConnections = 128
 	// listenTries is how many free ports are tried until one is free at all loopback addresses.
 	listenTries = 20
+	// acceptPause follows a connection that could not be accepted.
+	acceptPause = time.Second
 )
 
 // Forward forwards connections from ports of this machine to ports in the network of a running worker, see
@@ -101,23 +105,32 @@ func (s *Sender) forward(ctx context.Context, ports []PortPair, programs []swarm
 		each(ForwardEvent{PortPair: f})
 	}
 	var reporting sync.Mutex
+	report := func(e ForwardEvent) {
+		reporting.Lock()
+		defer reporting.Unlock()
+		each(e)
+	}
 	slots := make(chan struct{}, maxConnections)
 	for i, f := range ports {
 		for _, l := range listeners[i] {
 			serving.Go(func() {
 				for {
-					slots <- struct{}{}
 					conn, err := l.AcceptTCP()
-					if err != nil {
-						<-slots
-						return // it is closed
+					switch {
+					case errors.Is(err, net.ErrClosed):
+						return
+					case err != nil: // such as too many open files: later connections are tried again
+						report(ForwardEvent{f, err})
+						if sleep.For(ctx, acceptPause) != nil {
+							return
+						}
+						continue
 					}
+					slots <- struct{}{}
 					serving.Go(func() {
 						defer func() { <-slots }()
 						if err := s.connect(ctx, programs[i], conn); err != nil && ctx.Err() == nil {
-							reporting.Lock()
-							defer reporting.Unlock()
-							each(ForwardEvent{f, err})
+							report(ForwardEvent{f, err})
 						}
 					})
 				}

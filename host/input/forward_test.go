@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -154,6 +155,26 @@ func TestForwardRefused(t *testing.T) {
 	if err := end(); err == nil || err.Error() != "enough" {
 		t.Error(err)
 	}
+}
+
+// TestForwardMany has more listeners than connections may exist: each of them accepts.
+func TestForwardMany(t *testing.T) {
+	t.Parallel()
+	port, _ := echo(t)
+	const ports = 140
+	events, end := forward(t, slices.Repeat([]input.PortPair{{Port: port}}, ports)...)
+	var last int
+	for range ports {
+		last = (<-events).Local
+	}
+	conn := dial(t, "127.0.0.1", last)
+	if err := conn.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(conn); err != nil || string(got) != "end" {
+		t.Errorf("%q, %v", got, err)
+	}
+	_ = end()
 }
 
 func TestForwardTaken(t *testing.T) {

@@ -120,7 +120,7 @@ func (s *Schema) Check(data []byte) error {
 }
 
 // unknown returns the problem of the first field that an object or array has and its schema does not
-// allow, with the most similar field that it knows; empty if there is none.
+// allow, with the most similar field that it knows; empty if it allows all.
 func unknown(s *jsonschema.Schema, path string, value any) string {
 	switch v := value.(type) {
 	case map[string]any:

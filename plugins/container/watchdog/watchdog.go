@@ -159,7 +159,7 @@ func (c *command) hear(line string) {
 }
 
 // find looks for the first process of a command that the engine was asked to start, just before the program ended. It
-// returns false if there is none.
+// returns false if the command has no process.
 func (c *command) find(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, engineLimit)
 	defer cancel()

@@ -2,17 +2,14 @@ package verbs
 
 import (
 	"bytes"
-	"context"
 	"maps"
 	"os"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -144,34 +141,5 @@ func TestTexts(t *testing.T) {
 		if err := c.print([]byte(test.answer)); err != nil || out.String() != test.want || c.failed != test.failed {
 			t.Errorf("%s %s: %v, failed %v: %q", test.verb, test.answer, err, c.failed, out.String())
 		}
-	}
-}
-
-// TestReader ends a reader of answers, of which Node.js has sockets and other languages pipes.
-func TestReader(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS != "linux" {
-		t.Skip("a pipe without a reader is noticed on Linux")
-	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pair := range [][2]*os.File{{read, write}, {os.NewFile(uintptr(fds[0]), "reader"), os.NewFile(uintptr(fds[1]), "writer")}} {
-		reader, writer := pair[0], pair[1]
-		if err := reader.Close(); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		awaitReader(writer, cancel)
-		if ctx.Err() == nil {
-			t.Errorf("%s: the call continues without a reader", writer.Name())
-		}
-		cancel()
-		_ = writer.Close()
 	}
 }

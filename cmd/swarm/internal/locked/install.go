@@ -20,8 +20,10 @@ import (
 func Ensure(ctx context.Context, a *app.App, l *config.Loaded) error {
 	s, err := Check(a, l)
 	if err == nil {
-		s.readFiles()
 		err = s.err()
+	}
+	if err == nil {
+		err = s.readFiles()
 	}
 	if err != nil || len(s.Missing) == 0 {
 		return err

@@ -109,17 +109,18 @@ func (s *State) compare(known *catalog.Catalog, l *config.Loaded, p *pluginlock.
 	s.installed = append(s.installed, i)
 }
 
-// readFiles reads the files of all installed plugins of the lock: of a set of workers none is started if one could
-// not be.
-func (s *State) readFiles() {
+// readFiles returns an error if a file of an installed plugin of the lock was changed: of a set of workers none is
+// started if one could not be.
+func (s State) readFiles() error {
 	for _, i := range s.installed {
 		for _, f := range i.Files {
 			if hash, err := pluginlock.Hash(i.Path(f)); err != nil || hash != f.SHA256 {
-				s.Problems = append(s.Problems, fmt.Sprintf("plugin '%s': %s was changed after version %s was installed: install it again with --force",
-					i.Name, i.Path(f), i.Version))
+				return fmt.Errorf("plugin '%s': %s was changed after version %s was installed: install it again with --force",
+					i.Name, i.Path(f), i.Version)
 			}
 		}
 	}
+	return nil
 }
 
 // filesOf returns the files of an installed plugin, the program first and the others by path.

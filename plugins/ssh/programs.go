@@ -79,10 +79,10 @@ func isThere(dir string) bool {
 	})
 }
 
-// install is the script that takes the programs over there. Before it reads them it says which
-// system it is on, and whether they may be compressed. A connection that breaks is the end of the
+// install is the script that takes the programs over there. Before it reads them it ends a line that a login
+// shell may have begun, and says which system it is on, and whether they may be compressed. A connection that breaks is the end of the
 // archive for it, or its own end by a signal: it leaves nothing then.
-const install = `sh -c 'umask 077; uname -sm; z=cat; command -v gzip >/dev/null 2>&1 && z="gzip -dc"; echo "$z"; ` +
+const install = `sh -c 'umask 077; echo; uname -sm; z=cat; command -v gzip >/dev/null 2>&1 && z="gzip -dc"; echo "$z"; ` +
 	`t=DIR/bin/new.$$; trap "rm -rf $t" EXIT; trap "exit 1" HUP INT TERM; ` +
 	`mkdir -p DIR/bin && chmod 700 DIR && mkdir $t && $z | tar xf - -C $t && $t/swarm-remote install HASH'`
 

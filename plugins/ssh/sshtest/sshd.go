@@ -160,7 +160,7 @@ func (s *Server) make(key string) error {
 	for path, text := range map[string]string{
 		filepath.Join(s.dir, "known_hosts"):     fmt.Sprintf("[127.0.0.1]:%d %s", s.Port, public),
 		filepath.Join(s.dir, "authorized_keys"): string(allowed),
-		login:                                   fmt.Sprintf("#!/bin/sh\nexport HOME=%[1]s TMUX_TMPDIR=%[1]s\ncd\necho a login shell that prints\nexec sh -c \"$SSH_ORIGINAL_COMMAND\"\n", s.Home),
+		login:                                   fmt.Sprintf("#!/bin/sh\nexport HOME=%[1]s TMUX_TMPDIR=%[1]s\ncd\necho a login shell that prints\nprintf unfinished\nexec sh -c \"$SSH_ORIGINAL_COMMAND\"\n", s.Home),
 		filepath.Join(s.dir, "sshd_config"): fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s\nAuthorizedKeysFile %s\n"+
 			"PidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n"+
 			"MaxSessions 500\nMaxStartups 500\nAcceptEnv *\nForceCommand %s\n",
